@@ -55,7 +55,7 @@ def stored_person_answer(
         now=now,
         on_table=offer_on_table(terms, offers, live),
         style=style,
-        words=" ".join(text for text in (utterance, _said(rows)) if text) or None,
+        words=_heard_words(utterance, _said(rows)),
         answer=utterance,
         refused=bool(counted) and (counted[-1].side, counted[-1].kind) == ("them", "rejection"),
         evidence=price_evidence(terms, benchmarks),
@@ -239,6 +239,14 @@ def offer_on_table(terms: Terms, offers: Sequence[LedgerOffer], live: Sequence[O
     if last is None or not is_complete(terms.issues, last.package):
         return None
     return last.package
+
+
+def _heard_words(utterance: str | None, said: str | None) -> str | None:
+    """What they say now and what came with their latest offer, each once."""
+    texts = [text for text in (said, utterance) if text]
+    if len(texts) > 1 and (texts[0] in texts[1] or texts[1] in texts[0]):
+        texts = [max(texts, key=len)]
+    return " ".join(texts) or None
 
 
 def _said(rows: Sequence[OfferRow]) -> str | None:

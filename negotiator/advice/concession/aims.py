@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Final, Literal, get_args
 
 from negotiator.advice.concession.people_values import people_values
+from negotiator.numbers.read import number_runs, number_tokens
 from negotiator.terms import limits
 from negotiator.terms.issues import (
     UNORDERED_TYPES,
@@ -46,6 +47,10 @@ end better (Galinsky and Mussweiler 2001).
 """
 MAX_STRETCH: Final = 1.0
 """The same share with evidence: the opening goes as far as the evidence, and at most this far."""
+ARGUED_STRETCH: Final = 2.0
+"""The same where a fact that the user can say names the price."""
+ARGUED_REACH: Final = Decimal(3)
+"""A figure of a fact is taken for a price up to this factor from the target."""
 RESERVE: Final = 0.3
 """Share of the way from the limit to the opening that the planned steps keep back, for closing."""
 LAST_RESERVE: Final = 0.02
@@ -336,10 +341,31 @@ def _assumed_range(terms: Terms, issue: Issue) -> IssueRange | None:
         return None
     goal, worst = ends[0], ends[1]
     best = goal + (goal - worst) / 2
+    if issue is terms.price:
+        best = (max if best > worst else min)([best, *(one.price for one in argued_prices(terms))])
     if issue.type in WHOLE_TYPES:
         best = best.to_integral_value()
     best = max(best, Decimal(0)) if min(goal, worst) >= 0 else best
     return IssueRange(min(best, worst), max(best, worst))
+
+
+def argued_prices(terms: Terms) -> list[Evidence]:
+    """The prices better than the target that the user's own arguments name, such as those of comparable deals."""
+    price, target = terms.price, terms.target
+    goal = None if price is None or target is None or target.package is None else target.package.get(price.name)
+    at = None if price is None or goal is None else coordinate(price.type, goal)
+    if price is None or at is None:
+        return []
+    found: list[Evidence] = []
+    for one in terms.arguments:
+        if one.kind == "reason" and one.shareable and one.issue in (None, price.name):
+            named = [run.value for run in number_runs(number_tokens(one.fact))]
+            near = [value for value in named if at / ARGUED_REACH <= value <= at * ARGUED_REACH]
+            better = [value for value in near if (value < at if price.direction == "lower" else value > at)]
+            if better:
+                furthest = (min if price.direction == "lower" else max)(better)
+                found.append(Evidence(furthest, "One of your own facts names it.", "session:/arguments"))
+    return found
 
 
 def _targets(terms: Terms, notes: list[str]) -> dict[str, Scalar | None]:
@@ -559,13 +585,15 @@ class _Aiming:
             if worth is not None:
                 found.append((worth, ESTIMATE_GROUND))
         found += self._baseline_grounds(price)
-        for one in self.evidence:
+        argued = argued_prices(self.terms)
+        for one in (*self.evidence, *argued):
             worth = worth_of(price, one.price)
             if worth is not None:
                 found.append((worth, OpeningGround(one.text, one.source)))
         if not found:
             return stretched
-        most = min(1.0, goal + MAX_STRETCH * max(0.0, goal - least))
+        reach = MAX_STRETCH if not argued else ARGUED_STRETCH
+        most = min(1.0, goal + reach * max(0.0, goal - least))
         furthest = max(worth for worth, _ in found)
         self.grounds += [
             ground for worth, ground in found if worth >= goal and (ground is not ESTIMATE_GROUND or worth <= most)

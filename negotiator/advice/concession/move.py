@@ -8,9 +8,10 @@ may also end the talk.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Final, Literal
 
-from negotiator.advice.concession.aims import Aims, Evidence, Style, find_aims
+from negotiator.advice.concession.aims import Aims, Evidence, Style, find_aims, with_assumed_ranges
 from negotiator.advice.concession.path import (
     ConcessionPath,
     Growth,
@@ -22,9 +23,9 @@ from negotiator.advice.concession.path import (
     next_step,
     priced_trades,
 )
-from negotiator.advice.concession.reading import Reading, read_talk
+from negotiator.advice.concession.reading import Reading, hear_message, read_talk
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
-from negotiator.terms.issues import Package, worth_of
+from negotiator.terms.issues import Package, same_value, worth_of
 from negotiator.terms.terms import Terms, days_left
 from negotiator.terms.utility import is_complete
 
@@ -142,17 +143,60 @@ def person_move(
     below the walk-away.
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
-    aims = find_aims(terms, style=style, evidence=evidence, offered=[row.package for row in offers], own=own)
+    message = hear_message(with_assumed_ranges(terms)[0], offers, words)
+    packages = [*(row.package for row in (*offers, *message.rows)), *message.others]
+    aims = find_aims(terms, style=style, evidence=evidence, offered=packages, own=own)
     left = days_left(terms.deadline, now)
-    standing = on_table is not None or not _is_last_whole(terms, offers)
-    reading = read_talk(aims, offers, on_table=standing, usual_step=0.0)
+    if message.rows:
+        on_table = _completed(terms, [*offers, *message.rows])
+    standing = on_table is not None or not _is_last_whole(terms, [*offers, *message.rows])
+    reading = read_talk(aims, offers, on_table=standing, usual_step=0.0, message=message)
+    aims = with_learned_pulls(aims, reading)
     path = concession_path(
-        aims, reading.own, style=style, days_left=left, their_last=reading.their_last, growth=_growth(reading)
+        aims,
+        reading.own,
+        style=style,
+        days_left=left,
+        their_last=reading.their_last,
+        growth=_growth(reading),
+        chosen=message.chosen,
     )
     usual = path.steps[0].given if path.steps else 0.05
-    reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer)
+    reading = read_talk(aims, offers, on_table=standing, usual_step=usual, words=words, answer=answer, message=message)
     reading = replace(reading, refused=refused)
     return _decide(aims, path, reading, on_table, style=style, days_left=left)
+
+
+def _completed(terms: Terms, offers: Sequence[LedgerOffer]) -> Package | None:
+    """Their last offer, completed by their earlier ones, where it names every issue."""
+    rows = [row.package for row in completed_offers(offers) if row.by == "them"]
+    return rows[-1] if rows and is_complete(terms.issues, rows[-1]) else None
+
+
+def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
+    """The aims with what the other side would pay for an issue, where two packages of theirs show it.
+
+    Two packages that differ in the price and in one other issue give their rate of exchange; that rate over the user's
+    own is how much more the issue matters to them.
+    """
+    price = aims.price
+    names = {aim.issue.name for aim in aims.issues}
+    packages = [one for one in (*reading.theirs[-1:], *reading.message.others) if names <= one.keys()]
+    if price is None or len(packages) < 2 or price.weight <= 0:
+        return aims
+    found = dict[str, float]()
+    for one, other in combinations(packages, 2):
+        differ = [a.issue for a in aims.issues if not same_value(a.issue.type, one[a.issue.name], other[a.issue.name])]
+        rest = [issue for issue in differ if issue is not price]
+        if len(rest) == 1 and len(differ) == 2:
+            mine, paid = (
+                issue.weight * ((worth_of(issue, one[issue.name]) or 0.0) - (worth_of(issue, other[issue.name]) or 0.0))
+                for issue in (rest[0], price)
+            )
+            if mine * paid < 0:
+                found[rest[0].name] = abs(paid / mine)
+    issues = tuple(replace(aim, pull=found.get(aim.issue.name, aim.pull)) for aim in aims.issues)
+    return replace(aims, issues=issues)
 
 
 def _is_last_whole(terms: Terms, offers: Sequence[LedgerOffer]) -> bool:
@@ -194,11 +238,12 @@ def _decide(
     went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
     if takes and on_table is not None and (last or not went_back):
         table = aims.worth(on_table)
-        if reading.says_final and reading.unmoved:
+        is_tested = not reading.says_final or reading.finals > 0 or reading.unmoved >= REPEATS_TAKEN or last
+        if reading.says_final and reading.unmoved and is_tested:
             return PersonMove("accept", "repeated_final", path, reading, package=on_table, round=value)
         if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
             return PersonMove("accept", "at_least_ask", path, reading, package=on_table, round=value)
-        if table >= value.value:
+        if table >= value.value and is_tested:
             return PersonMove("accept", "not_worth_a_round", path, reading, package=on_table, round=value)
         if reading.happening == "did_not_move" and reading.unmoved >= REPEATS_TAKEN:
             return PersonMove("accept", "stands_still", path, reading, package=on_table, round=value)
@@ -237,6 +282,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
             scale=_final_share(aims, path, reading),
             closing=True,
             growth="always",
+            chosen=reading.message.chosen,
         )
         return (made, "final_step") if made is not None else (path.now, "hold")
     if last or ultimatum or not path.steps:
@@ -248,6 +294,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
             their_last=reading.their_last,
             closing=True,
             growth="always" if last or ultimatum else _growth(reading),
+            chosen=reading.message.chosen,
         )
         if made is None:
             return path.now, "hold"
@@ -265,6 +312,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
         their_last=reading.their_last,
         scale=scale,
         growth=_growth(reading),
+        chosen=reading.message.chosen,
     )
     return (made, "step") if made is not None else (path.now, "hold")
 

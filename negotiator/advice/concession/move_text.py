@@ -1,7 +1,7 @@
 """The facts that the sentences of a next move are made from: what to say, why, and what to find out.
 
 The sentences are in `negotiator/advice/words/move.jinja`. `say` is for the other side and holds nothing private; all
-else is for the user. It has at most four sentences.
+else is for the user. It has at most six sentences.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from negotiator.advice.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.advice.concession.move import PersonMove
-from negotiator.advice.concession.path import PathStep, ValueChange
+from negotiator.advice.concession.path import PathStep, ValueChange, taken_over
 from negotiator.advice.concession.reading import Reading
+from negotiator.advice.concession.reply import reply_to
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, coordinate, same_value, worth_of
@@ -23,7 +24,7 @@ from negotiator.terms.terms import SELLING_ROLES
 from negotiator.terms.wording import Wording
 
 _NOTHING: Final = Decimal(0)
-MAX_SENTENCES: Final = 4
+MAX_SENTENCES: Final = 6
 MAX_QUESTIONS: Final = 5
 MAX_POINTS_NAMED: Final = 2
 ROUNDED_STEP: Final = 1.02
@@ -63,8 +64,9 @@ NO_LINES: Final = CaseLines()
 
 
 def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approval: bool = False) -> str:
-    """What to say to the other side now, in at most four sentences. With `approval` nothing is agreed to yet."""
+    """What to say to the other side now, in at most six sentences. With `approval` nothing is agreed to yet."""
     terms, price, step = move.path.aims.terms, move.path.aims.terms.price, move.step
+    reply = reply_to(move.path.aims, move.reading, words)
     facts: dict[str, Any] = {
         **_facts(move, words),
         "lines": lines,
@@ -72,9 +74,12 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "approver": tidy(words.terms.authority.approver or ""),
         "price": price,
         "is_seller": terms.role in SELLING_ROLES,
-        "they_are_short": price is not None and _offers_less(move, price),
         "has_alternative": terms.batna is not None or _alternative(move),
-        "ground": _spoken_ground(move.path.aims, words),
+        "reply": reply,
+        "thanks": _thanks(move, words),
+        "wish": _wish(move),
+        "main_point": _main_point(move, words),
+        "taken_over": taken_over(move.path.aims, move.reading.own, move.reading.their_last),
         "gives": partial(_gives, words),
         "traded": _traded(move),
         "choice": None if step is None else _choice_facts(move, step, words),
@@ -82,7 +87,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
     offer = said("move.say", **facts)
     if move.action == "counter" and not facts["corrects"] and move.why != "ask_if_agreed":
         offer = [*said("move.reaction", **facts)[: MAX_SENTENCES - len(offer)], *offer]
-    return " ".join(offer)
+    return " ".join(dict.fromkeys(offer))
 
 
 def reasons(move: PersonMove, words: Wording) -> list[str]:
@@ -244,17 +249,37 @@ def _alternative(move: PersonMove) -> str:
     return details.description or "" if details is not None else ""
 
 
-def _spoken_ground(aims: Aims, words: Wording) -> str:
-    """A reason for the opening that the other side can check, if there is one."""
-    price, baseline = aims.price, aims.terms.baseline
-    if any(ground.source.startswith("benchmark:") for ground in aims.grounds):
-        return f"That is in line with comparable deals that {words.voice.i} know of"
-    if price is None or baseline is None or baseline.value is None or baseline.kind != "market":
+def _thanks(move: PersonMove, words: Wording) -> str:
+    """What their last offer gave, after "thank you for": `coming down to €13,600`; empty where it gave nothing."""
+    reading, terms = move.reading, move.path.aims.terms
+    if reading.message.chosen:
+        return words.objects(
+            [(one, reading.message.chosen[one.name]) for one in terms.issues if one.name in reading.message.chosen]
+        )
+    last, before = reading.their_last, reading.theirs[-2:-1]
+    if last is None or not before or reading.their_step <= 0:
         return ""
-    here, known = (worth_of(price, one) for one in (aims.opening[price.name], baseline.value))
-    if here is None or known is None or known < here:
-        return ""
-    return f"The market price is {words.phrase(price, baseline.value)}"
+    better = [issue for name in reading.better if (issue := terms.issue(name)) is not None]
+    price = [issue for issue in better if issue is terms.price]
+    rest = [(issue, last[issue.name]) for issue in better if issue is not terms.price][:MAX_POINTS_NAMED]
+    came = [
+        f"coming {'up' if one.direction == 'higher' else 'down'} to {words.price(one, last[one.name])}" for one in price
+    ]
+    return join_words([*came, *([words.objects(rest)] if rest else [])])
+
+
+def _wish(move: PersonMove) -> str:
+    """What the user wished for along with a yes, unless their words already have it."""
+    heard = " ".join(act.quote for act in move.reading.heard.acts).lower()
+    wishes = (one.fact for one in move.path.aims.terms.arguments if one.kind == "wish" and one.shareable)
+    return next((tidy(one).rstrip(".") for one in wishes if one.lower() not in heard), "")
+
+
+def _main_point(move: PersonMove, words: Wording) -> str:
+    """The issue that weighs most for the user; empty where several or all weigh the same."""
+    issues = sorted(move.path.aims.terms.issues, key=lambda one: -one.weight)
+    is_clear = len(issues) > 1 and issues[0].weight > issues[1].weight
+    return noun_phrase(words.label(issues[0])) if is_clear else ""
 
 
 def _traded(move: PersonMove) -> dict[str, list[tuple[Issue, Any]]]:
@@ -319,16 +344,6 @@ def _gives(words: Wording, changes: Sequence[ValueChange]) -> str:
     before = {one.issue.name: one.before for one in rest}
     agreed = words.objects([(one.issue, one.after) for one in rest], before) if rest else ""
     return join_words([*done, *([f"agree to {agreed}"] if agreed else [])])
-
-
-def _offers_less(move: PersonMove, price: Issue) -> bool:
-    """Whether their last price is worse for the user than the one that the user stands at."""
-    theirs = move.reading.their_last
-    here, there = (
-        None if package is None else worth_of(price, package.get(price.name))
-        for package in (move.path.now.package, theirs)
-    )
-    return here is not None and there is not None and there < here
 
 
 def _is_correction(move: PersonMove, step: PathStep) -> bool:

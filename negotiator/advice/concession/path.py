@@ -41,6 +41,8 @@ ASKED_SHARE: Final = 0.25
 """What is asked for a step is worth at least this share of it to the user; where nothing is, a step of theirs is."""
 TARGET_PULL: Final = 0.2
 """Where one figure is all, a step whose size is this near, as a share of it, goes to the target itself."""
+LEAST_STEP: Final = 0.25
+"""Where they chose a value that costs the user something, that counts for the step, up to all but this share."""
 TOLERANCE: Final = 1e-9
 
 AskKind = Literal["issue", "movement", "close"]
@@ -114,13 +116,15 @@ def concession_path(
     days_left: float | None = None,
     their_last: Package | None = None,
     growth: Growth = "never",
+    chosen: Package | None = None,
 ) -> ConcessionPath:
     """The path after the `own` offers, oldest first and complete; the same input gives the same path.
 
     `days_left` is the time to the deadline. `their_last` is their latest package, which shows what to ask for.
-    `growth` says whether the first step may be larger than the last of the `own`.
+    `growth` says whether the first step may be larger than the last of the `own`. `chosen` are the values that they
+    chose among the user's packages.
     """
-    start = position(aims, own, their_last)
+    start = position(aims, own, their_last, chosen)
     count = steps_left(aims, len(own), style=style, days_left=days_left)
     if not aims.is_acceptable(start):
         count = 0
@@ -136,6 +140,7 @@ def concession_path(
             their_last=their_last,
             growth=growth,
             before=steps[-1] if steps else None,
+            chosen=chosen,
         )
         if step is None:
             break
@@ -144,11 +149,14 @@ def concession_path(
     return ConcessionPath(aims, now, tuple(steps), len(own), priced_trades(aims, said[-1]))
 
 
-def position(aims: Aims, own: Sequence[Package], their_last: Package | None = None) -> dict[str, Scalar]:
+def position(
+    aims: Aims, own: Sequence[Package], their_last: Package | None = None, chosen: Package | None = None
+) -> dict[str, Scalar]:
     """The package that the next step starts from: the most generous value of each issue that the user ever offered.
 
-    Where these together break a limit, the last offer; where that breaks one too, the nearest package that keeps all.
-    Before the first offer the opening, and on an issue on which they offer better than that, what they offer.
+    What they `chose` holds, and where they offer better on an issue than the user asks, what they offer. Where these
+    together break a limit, the last offer; where that breaks one too, the nearest package that keeps all. Before the
+    first offer the opening.
     """
     if not own:
         return {a.issue.name: _better(aims, a, a.opening, their_last) for a in aims.issues}
@@ -158,10 +166,24 @@ def position(aims: Aims, own: Sequence[Package], their_last: Package | None = No
         values = [package[name] for package in own if name in package]
         spoken[name] = min(values, key=lambda value: _worth(aim.issue, value), default=aim.opening)
     last = {**aims.opening, **own[-1]}
-    for package in (spoken, last):
+    taken = {a.issue.name: _better(aims, a, spoken[a.issue.name], their_last) for a in aims.issues} | dict(chosen or {})
+    for package in (taken, spoken, last):
         if aims.is_acceptable(package):
             return package
     return _corrected(aims, last, their_last)
+
+
+def taken_over(aims: Aims, own: Sequence[Package], their_last: Package | None) -> frozenset[str]:
+    """The issues on which they offer as much as the user asks for, or better."""
+    if their_last is None:
+        return frozenset()
+    start = position(aims, own, their_last)
+    return frozenset(
+        aim.issue.name
+        for aim in aims.issues
+        if aim.issue.name in their_last
+        and _worth(aim.issue, their_last[aim.issue.name]) >= _worth(aim.issue, start[aim.issue.name]) - TOLERANCE
+    )
 
 
 def _better(aims: Aims, aim: IssueAim, value: Scalar, their_last: Package | None) -> Scalar:
@@ -225,25 +247,29 @@ def next_step(
     closing: bool = False,
     growth: Growth = "never",
     before: PathStep | None = None,
+    chosen: Package | None = None,
 ) -> PathStep | None:
     """The step after the `own` offers with `left` steps to come, this one included; None when nothing is left to give.
 
     The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
     any issue, unless `growth` says so. `scale` makes the step smaller, for an answer to a small move of theirs.
     `closing` also spends what the planned steps keep back. `before` is the last of `own` if that is itself a step of
-    the path.
+    the path. What the start is worth beyond the last of `own`, since they gave it or chose it, is given back with the
+    step: nobody asks for more than before.
     """
-    start = position(aims, own, their_last)
+    start = position(aims, own, their_last, chosen)
     if left < 1:
         return None
+    gift = aims.worth(start) - aims.worth({**start, **own[-1]}) if own else 0.0
     small = SMALL_ANSWER if growth == "after_small_step" and before is None else 0.0
-    falls = None if growth == "always" else _falls_of(aims, own, before, small)
+    falls = None if growth == "always" else _falls_of(aims, own, before, small, max(0.0, gift))
     moves: list[_Move] = []
     for theirs in (their_last, None) if their_last is not None else (None,):
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
         if room > TOLERANCE:
             ratio = STEP_RATIO[style]
-            wished = room * (1 - ratio) / (1 - ratio**left) * scale
+            wished = max(gift, 0.0) + max(0.0, room - max(gift, 0.0)) * (1 - ratio) / (1 - ratio**left) * scale
+            wished = max(wished + min(gift, 0.0), wished * LEAST_STEP)
             moves = _moves_within(aims, start, their_last, wished, room, falls)
         if moves:
             break
@@ -272,21 +298,21 @@ class _Falls:
     issues: Mapping[str, float]
 
 
-def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, small: float) -> _Falls:
-    """The size of the user's last step that was more than a `small` share of the one before."""
+def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, small: float, gift: float) -> _Falls:
+    """The size of the user's last step that was more than a `small` share of the one before, and the `gift` on top."""
 
     def bound(worths: Sequence[float]) -> float:
         falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
         last = math.inf
         for fall in falls:
             last = fall if math.isinf(last) or fall >= small * last else last
-        return last
+        return last + gift
 
     on_issue = {
         aim.issue.name: bound([aim.issue.weight * _worth(aim.issue, one.get(aim.issue.name)) for one in own])
         for aim in aims.issues
     }
-    whole = bound([aims.worth(one) for one in own]) if before is None else before.given
+    whole = bound([aims.worth(one) for one in own]) if before is None else before.given + gift
     return _Falls(whole, on_issue)
 
 

@@ -1,24 +1,26 @@
 """What the other side just did, read from the offers of both sides and from their words."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, Literal
 
 from negotiator.advice.concession.aims import Aims, IssueAim
 from negotiator.advice.concession.their_answer import NO_ANSWER, TheirAnswer, read_answer
+from negotiator.advice.hearing.figures import Told
+from negotiator.advice.hearing.hear import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer, hear
 from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.terms.issues import Package, Scalar, same_value, worth_of
+from negotiator.terms.terms import Terms
+from negotiator.terms.utility import package_utility
 
 LARGE_STEP: Final = 1.5
 """A step of theirs is large from this multiple of the user's own last or next step on."""
 SMALL_STEP: Final = 0.5
 EXTREME_DISTANCE: Final = 1.0
 """An opening is extreme when it lies further beyond the user's limit than the limit is from the user's opening."""
-FINAL_WORDS: Final = frozenset({"tac_final_offer_bluff", "tac_take_it_or_leave_it", "tac_walk_away_test"})
-DEADLINE_WORDS: Final = frozenset({"tac_deadline", "tac_exploding_offer", "tac_quarter_end"})
-LIMIT_QUESTIONS: Final = frozenset({"tac_budget_probe"})
 SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
 TOLERANCE: Final = 1e-6
 SIDES: Final[tuple[Side, ...]] = ("me", "them")
@@ -39,6 +41,26 @@ Happening = Literal[
 
 
 @dataclass(frozen=True, slots=True)
+class HeardMessage:
+    """What their words say beyond the recorded offers.
+
+    `rows` are offers that they surely make and that are not recorded; `taken` is the same as packages with their
+    quotes, `unsure` what they may offer. `others` are packages that they offer beside their latest one. `chosen` has
+    the values that they chose among the user's packages.
+    """
+
+    heard: Heard = NOTHING_HEARD
+    rows: tuple[LedgerOffer, ...] = ()
+    taken: tuple[HeardOffer, ...] = ()
+    unsure: tuple[HeardOffer, ...] = ()
+    others: tuple[Package, ...] = ()
+    chosen: Package = field(default_factory=dict[str, Scalar])
+
+
+NO_MESSAGE: Final = HeardMessage()
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """Where the talk stands.
 
@@ -49,6 +71,8 @@ class Reading:
     without a movement.
     `refused`: they said no to the user's last offer and named none of theirs since.
     `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
+    `heard` is what their words say, `message` what that adds to the ledger. `finals` counts their earlier offers that
+    they called final, and `said` has the words of the user's offers.
     """
 
     happening: Happening
@@ -66,6 +90,10 @@ class Reading:
     proposes_split: bool = False
     answer: TheirAnswer = NO_ANSWER
     refused: bool = False
+    heard: Heard = NOTHING_HEARD
+    message: HeardMessage = NO_MESSAGE
+    finals: int = 0
+    said: tuple[str, ...] = ()
 
     @property
     def their_step(self) -> float:
@@ -86,19 +114,23 @@ def read_talk(
     usual_step: float,
     words: str | None = None,
     answer: str | None = None,
+    message: "HeardMessage | None" = None,
 ) -> Reading:
     """The reading of a ledger. `on_table` is whether their last offer still stands.
 
     `usual_step` is the utility of a step of the user's path, which theirs are compared with. `words` is what they said
-    since the user's last offer, `answer` what they say now.
+    since the user's last offer, `answer` what they say now, `message` what that adds to the ledger.
     """
+    message = message or NO_MESSAGE
+    offers = [*offers, *message.rows]
     named = completed_offers(offers)
     rows = sorted((row for side in SIDES for row in _filled(aims, named, side)), key=_place)
     own = tuple(row.package for row in rows if row.by == "me")
     theirs = tuple(row.package for row in rows if row.by == "them")
     worths = [aims.worth(package) for package in theirs]
     steps = tuple(b - a for a, b in pairwise(worths))
-    heard = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
+    tactics = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
+    heard = message.heard
     last = next((row for row in reversed(named) if row.by == "them"), None)
     better, worse = _differences(aims, theirs)
     happening = _happening(aims, rows, theirs, steps, worse=worse, better=better, on_table=on_table, usual=usual_step)
@@ -112,23 +144,93 @@ def read_talk(
         worse=worse,
         unnamed=() if last is None else tuple(_unnamed(aims, last.package)),
         carried=_carried(offers, last),
-        says_final=(bool(heard & FINAL_WORDS) and happening not in {"moved_back", "took_back"})
+        says_final=(heard.act("final") is not None and happening not in {"moved_back", "took_back"})
         or (last is not None and last.claimed_final),
-        names_deadline=bool(heard & DEADLINE_WORDS) or (last is not None and last.valid_until is not None),
-        asks_limit=bool(heard & LIMIT_QUESTIONS),
-        proposes_split=bool(heard & SPLIT_WORDS),
-        answer=_answer(aims, named, answer),
+        names_deadline=heard.act("deadline") is not None or (last is not None and last.valid_until is not None),
+        asks_limit=heard.act("ask", "budget") is not None,
+        proposes_split=bool(tactics & SPLIT_WORDS),
+        answer=_answer(aims, named, answer, heard),
+        heard=heard,
+        message=message,
+        finals=sum(row.claimed_final for row in named if row.by == "them" and row is not last),
+        said=tuple(row.words for row in offers if row.by == "me" and row.words),
     )
 
 
-def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None) -> TheirAnswer:
+def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None) -> HeardMessage:
+    """What `words`, said since the user's last offer, add to the ledger. `terms` have a range for each issue."""
+    if not words:
+        return NO_MESSAGE
+    named = completed_offers(offers)
+    place = max((row.seq for row in named if row.by == "me"), default=0)
+    told = Told(
+        terms.issues,
+        tuple(row.package for row in named if row.by == "me"),
+        tuple(row.package for row in named if row.by == "them" and row.seq < place),
+        terms.currency,
+    )
+    heard = hear(words, told)
+    recorded = [row.package for row in named if row.by == "them" and row.seq > place]
+    base = [*told.theirs, *recorded][-1:]
+    whole = [(one, {**(base[0] if base else {}), **one.package}) for one in heard.offers]
+    new = [(one, package) for one, package in whole if not any(_is_within(terms, one.package, row) for row in recorded)]
+    sure = [(one, package) for one, package in new if one.chance >= SURE]
+    ranked = sorted(sure, key=lambda pair: package_utility(terms.preferences, pair[1]).low)
+    # A package that they name beside a recorded one is another choice; the recorded one stays their offer.
+    others = [package for _, package in (ranked if recorded else ranked[:-1])]
+    last = max((row.seq for row in named), default=0)
+    rows = () if recorded else tuple(LedgerOffer(last + 1, "them", one.package) for one, _ in ranked[-1:])
+    return HeardMessage(
+        heard,
+        rows,
+        tuple(one for one, _ in sure),
+        tuple(one for one, _ in new if one.chance < SURE),
+        tuple(others),
+        _chosen(terms, heard),
+    )
+
+
+def _is_within(terms: Terms, package: Package, whole: Package) -> bool:
+    """Whether a package names nothing that differs from another one."""
+    known = ((issue, package[issue.name]) for issue in terms.issues if issue.name in package)
+    return all(issue.name in whole and same_value(issue.type, value, whole[issue.name]) for issue, value in known)
+
+
+def _chosen(terms: Terms, heard: Heard) -> Package:
+    """The options that they choose by name: "let's go with the flexible one"."""
+    act, found = heard.act("choice"), dict[str, Scalar]()
+    if act is None:
+        return found
+    words = frozenset(re.findall(r"[^\W_]+", act.quote.lower()))
+    for issue in terms.issues:
+        named = [
+            one.value for one in issue.options if frozenset(re.findall(r"[^\W_]+", str(one.value).lower())) <= words
+        ]
+        if len(named) == 1:
+            found[issue.name] = named[0]
+    return found
+
+
+def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None, heard: Heard) -> TheirAnswer:
     """The answer in their words; no yes to an offer that leaves something open."""
     if words is None:
         return NO_ANSWER
     answer = read_answer(words, aims.terms.price, named, aims.terms.currency)
+    if answer.agrees == "no" and heard.act("yes") is not None and not heard.act("no"):
+        answer = replace(answer, agrees=_heard_yes(named, heard))
     mine = next((row for row in reversed(named) if row.by == "me"), None)
     is_whole = mine is not None and not _unnamed(aims, mine.package)
     return answer if is_whole else replace(answer, agrees="no")
+
+
+def _heard_yes(named: Sequence[LedgerOffer], heard: Heard) -> Literal["no", "perhaps", "yes"]:
+    """A yes in a longer message: sure where nothing is offered, asked or named beside it that would change the deal."""
+    act = heard.act("yes")
+    if act is None or not named or any(one.chance >= LIKELY for one in heard.offers):
+        return "no"
+    open_ = [name for name in ("if", "ask", "scope", "choice") if heard.act(name) is not None]
+    is_sure = act.chance >= SURE and named[-1].by == "me" and not open_
+    return "yes" if is_sure and all(one.kind in ("mine", "count") for one in heard.figures) else "perhaps"
 
 
 def _carried(offers: Sequence[LedgerOffer], last: LedgerOffer | None) -> tuple[str, ...]:
@@ -185,12 +287,10 @@ def _happening(
     if not steps:
         return "extreme_opening" if _is_extreme(aims, theirs[-1]) else "they_opened"
     step = steps[-1]
-    if step < -TOLERANCE:
-        return "moved_back"
     if not better and not worse:
         return "did_not_move"
-    if worse:
-        return "moved_elsewhere"
+    if step < -TOLERANCE:
+        return "moved_elsewhere" if better else "moved_back"
     if step >= LARGE_STEP * usual:
         return "moved_a_lot"
     return "moved" if step >= SMALL_STEP * usual else "moved_a_little"

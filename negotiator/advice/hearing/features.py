@@ -1,14 +1,16 @@
 """What the models look at: the words around a figure and how it lies to both sides' offers, and a sentence's words."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from negotiator.advice.hearing.figures import Figure, IssueFit, Message
+from negotiator.terms.plain_text import word_set
 
 _NEAR: Final = 6
 _SENTENCE_WORDS: Final = 25
-_CLAUSE_MARKS: Final = frozenset(
-    ", ; : ( and but so then or if because when which that und aber oder wenn et mais si pero y o".split()
+_CLAUSE_MARKS: Final = word_set(
+    ", ; : ( and but so then or if because when which that und aber oder wenn et mais si pero y o"
 )
 
 
@@ -168,8 +170,8 @@ def sentence_features(message: Message, first: int, last: int, tags: Mapping[int
         yield f"stem={word[:5]}"
     for at, word in enumerate(words[:3]):
         yield f"w{at}={word}"
-    at = message.sentences.index((first, last))
-    yield f"at={'only' if len(message.sentences) == 1 else 'first' if at == 0 else 'last' if at + 1 == len(message.sentences) else 'mid'}"
+    at, count = message.sentences.index((first, last)), len(message.sentences)
+    yield f"at={'only' if count == 1 else 'first' if at == 0 else 'last' if at + 1 == count else 'mid'}"
     yield f"long={min(len(words) // 4, 6)}"
     yield f"ends={words[-1] if words else ''}|{words[0] if words else ''}"
     for name, place in (("p", at - 1), ("n", at + 1)):
@@ -178,5 +180,5 @@ def sentence_features(message: Message, first: int, last: int, tags: Mapping[int
             near = [tags.get(k, word) for k, word in enumerate(message.words[begin:end], begin) if word != "~"]
             for word in near[:16]:
                 yield f"{name}={word}"
-            for pair in zip(near, near[1:14]):
+            for pair in pairwise(near[:14]):
                 yield f"{name}2={' '.join(pair)}"

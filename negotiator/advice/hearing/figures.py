@@ -9,17 +9,22 @@ from typing import Final
 
 from negotiator.numbers.read import CURRENCY_WORDS, Token, number_runs, number_tokens
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate
+from negotiator.terms.plain_text import word_set
 
 _TIME_UNITS: Final = {
-    **dict.fromkeys("day days tag tage tagen jour jours día días dia dias".split(), "day"),
-    **dict.fromkeys("week weeks wk wks woche wochen semaine semaines semana semanas".split(), "week"),
-    **dict.fromkeys("month months mo mos mth mths monat monate monaten mois mes meses".split(), "month"),
-    **dict.fromkeys("year years yr yrs jahr jahre jahren an ans année années año años".split(), "year"),
-    **dict.fromkeys("hour hours hr hrs stunde stunden heure heures hora horas h".split(), "hour"),
+    word: unit
+    for unit, words in {
+        "day": "day days tag tage tagen jour jours día días dia dias",
+        "week": "week weeks wk wks woche wochen semaine semaines semana semanas",
+        "month": "month months mo mos mth mths monat monate monaten mois mes meses",
+        "year": "year years yr yrs jahr jahre jahren an ans année années año años",
+        "hour": "hour hours hr hrs stunde stunden heure heures hora horas h",
+    }.items()
+    for word in word_set(words)
 }
 _IN_DAYS: Final = {"day": Decimal(1), "week": Decimal(7), "month": Decimal(30), "year": Decimal(365)}
 _IN_MONTHS: Final = {"month": Decimal(1), "year": Decimal(12)}
-_PERCENT: Final = frozenset("% percent prozent pct pourcent ciento points point".split())
+_PERCENT: Final = word_set("% percent prozent pct pourcent ciento points point")
 _REACH: Final = Decimal(2)
 """A figure may be a value that lies up to this factor beyond all that is known of an issue."""
 _SHORTHAND: Final = (Decimal(1), Decimal(1000), Decimal(100))

@@ -1,8 +1,7 @@
 """Reads a message of the other side: what its figures are, the packages that it offers, and what its sentences do."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features, sentence_of

@@ -23,7 +23,10 @@ MIN_STEP = MIN_UTILITY_STEP
 
 @dataclass(frozen=True, slots=True)
 class LedgerOffer:
-    """An offer of one side. Each issue that its package leaves out keeps the side's previous value."""
+    """An offer of one side, and the words that came with it.
+
+    Each issue that its package leaves out keeps the side's previous value.
+    """
 
     seq: int
     by: Side
@@ -31,6 +34,7 @@ class LedgerOffer:
     at: datetime | None = None
     claimed_final: bool = False
     valid_until: datetime | None = None
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,13 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from negotiator.terms.plain_text import capitalise, join_words, noun_phrase, sentence, split_sentences
+from negotiator.terms.plain_text import capitalise, join_words, noun_phrase, sentence, split_sentences, word_set
 
 _FOLDER: Final = "negotiator.advice.words"
+
+_OPENERS: Final = word_set(
+    "we you it the a an this that there my our your if with all both no one two three in on at for"
+)
 
 
 def said(template: str, **facts: Any) -> list[str]:
@@ -42,6 +46,7 @@ def sentence_templates() -> Environment:
         "noun_phrase": noun_phrase,
         "sentence": sentence,
         "first_sentence": first_sentence,
+        "lower_first": lower_first,
     }
     return made
 
@@ -49,6 +54,13 @@ def sentence_templates() -> Environment:
 def first_sentence(text: str) -> str:
     """The first sentence of a text; empty for an empty one."""
     return "".join(split_sentences(text)[:1])
+
+
+def lower_first(text: str) -> str:
+    """The text with a small letter at its start, unless its first word keeps its capital: "I", a name, "VAT"."""
+    first = text.split(" ", 1)[0].rstrip(",'")
+    is_plain = len(first) > 1 and first[1:].islower() and first.lower() in _OPENERS
+    return text[:1].lower() + text[1:] if is_plain else text
 
 
 @cache
