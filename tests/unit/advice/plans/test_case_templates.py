@@ -34,6 +34,7 @@ from negotiator.terms.utility import Preferences
 from negotiator.terms.wording import Wording
 
 TEMPLATES = list(case_templates().values())
+TITLES = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))["titles"]
 each_template = pytest.mark.parametrize("template", TEMPLATES, ids=lambda one: one.name)
 
 
@@ -131,9 +132,6 @@ def phrases(content: CaseContent) -> Iterator[str]:
 )  # fmt: skip
 def test_the_template_fits_the_side_the_kind_and_the_words(terms: Terms, expected: str) -> None:
     assert choose_template(terms).name == expected
-
-
-TITLES = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))["titles"]
 
 
 @pytest.mark.parametrize("row", TITLES, ids=lambda row: f"{row['title']}, {row['role']}")
