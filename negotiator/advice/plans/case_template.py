@@ -136,11 +136,13 @@ class CaseReaction:
 class CaseContent:
     """The text of a case. `audit` names what they may think of the user, `recap` is their view in the user's words.
 
-    `closing_asks` cost the other side little, `gives` cost the user little; both are phrases, not sentences.
+    `closing_asks` cost the other side little and are said to them as well, `gives` cost the user little; both are
+    phrases, not sentences. `arguments` are facts that often speak for the user, as they would type them.
     """
 
     their_interests: tuple[str, ...]
     our_interests: tuple[str, ...]
+    arguments: tuple[str, ...]
     standards: tuple[CaseStandard, ...]
     questions: tuple[CaseQuestion, ...]
     objections: tuple[CaseObjection, ...]
@@ -161,7 +163,7 @@ class CaseTemplate:
     """A template and when it fits: the side it is written for, and the roles, kinds and words that choose it.
 
     `user` and `them` say for whom of both sides it is written: a person, a company, or None for either. A word of
-    `also` has to occur besides one of `words`, unless the kind of deal is one of `kinds`.
+    `also`, in a label only if `also_in_labels`, has to occur besides one of `words` unless the kind is one of `kinds`.
     """
 
     name: str
@@ -172,6 +174,7 @@ class CaseTemplate:
     kinds: frozenset[str] = frozenset()
     words: Words = ()
     also: Words = ()
+    also_in_labels: bool = True
     user: Party | None = None
     them: Party | None = None
 
@@ -204,8 +207,7 @@ def choose_template(terms: Terms) -> CaseTemplate:
         score = _score(template, terms) if fits else 0
         if score > most:
             best, most = template, score
-    generic = {"pays": "generic_buyer", "is_paid": "generic_seller", "either": "generic"}[side]
-    return best or case_templates()[generic]
+    return best or case_templates()[{"pays": "generic_buyer", "is_paid": "generic_seller", "either": "generic"}[side]]
 
 
 def paying_side(terms: Terms) -> CaseSide:
@@ -235,7 +237,8 @@ def fill_case(content: CaseContent, words: CaseWords, issues: Iterable[Issue] = 
         if isinstance(one, str):
             return _filled(one, words, starts=True)
         if isinstance(one, CaseLine):
-            text = _filled(one.text, words, starts=False) if _suits(one, labels) else None
+            is_named = any(_has(label, word) for label in labels for word in one.unless_issue)
+            text = None if is_named else _filled(one.text, words, starts=False)
             return text and CaseLine(text)
         parts = texts(one)
         return None if None in parts.values() else replace(one, **parts)
@@ -262,25 +265,22 @@ def main_issue(terms: Terms) -> Issue:
     return terms.price or max(terms.issues, key=lambda issue: issue.weight)
 
 
-def _suits(line: CaseLine, labels: list[str]) -> bool:
-    return not any(_has(label, word) for label in labels for word in line.unless_issue)
-
-
 def _score(template: CaseTemplate, terms: Terms) -> int:
     """How well a template fits; 0 when it does not."""
     if template.generic:
         return 0
-    subject = _folded(f"{terms.category} {terms.kind}".replace("other", " "))
-    title = _folded(terms.title)
+    measured = terms.baseline.kind.removesuffix("_price") if terms.baseline else ""
+    subject = _folded(f"{terms.category} {terms.kind} . {measured}".replace("other", " "))
     labels = _folded(" . ".join(f"{issue.name} . {issue.label}" for issue in terms.issues))
-    places = ((subject, CATEGORY_SCORE), (title, TITLE_SCORE), (labels, LABEL_SCORE))
+    places = ((subject, CATEGORY_SCORE), (_folded(terms.title), TITLE_SCORE), (labels, LABEL_SCORE))
     hits = sum(points for text, points in places for word in template.words if _has(text, word))
-    role, kind = terms.role in template.roles, terms.kind in template.kinds
+    kind = terms.kind in template.kinds
     if template.also:
-        if not kind and not any(_has(text, word) for text, _ in places for word in template.also):
+        where = places if template.also_in_labels else places[:2]
+        if not kind and not any(_has(text, word) for text, _ in where for word in template.also):
             return 0
         kind = kind and hits > 0
-    return hits + ROLE_SCORE * role + KIND_SCORE * kind
+    return hits + ROLE_SCORE * (terms.role in template.roles) + KIND_SCORE * kind
 
 
 def _has(text: str, words: str) -> bool:

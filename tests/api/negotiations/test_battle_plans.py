@@ -124,7 +124,7 @@ async def test_a_plan_has_the_interests_and_objections_of_its_kind_of_deal(
     assert plan["case"] == "used_car"
     assert any("listings" in row["standard"] for row in plan["standards"])
     assert any("dealer" in row["objection"] for row in plan["objections"])
-    assert "the winter tyres" in plan["closing_asks"]
+    assert "a full tank" in plan["closing_asks"]
     assert plan["interests"]["theirs"]
     assert plan["interests"]["ours"]
 

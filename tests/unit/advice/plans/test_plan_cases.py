@@ -54,6 +54,7 @@ def test_every_section_is_there_whatever_is_known(name: str) -> None:
     assert len(plan["next_actions"]) == 3
     assert plan["questions"]
     assert plan["objections"]
+    assert plan["case"] == case(name).expect.get("case", plan["case"])
     assert plan["script"].keys() >= SPOKEN
 
 

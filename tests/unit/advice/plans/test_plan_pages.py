@@ -98,6 +98,11 @@ def test_a_source_is_a_note_at_the_end() -> None:
     assert notes.startswith("¹ ")
 
 
+def test_a_page_of_no_kind_says_that_it_is_general() -> None:
+    assert "No template fits" in printed("used_car", case="generic_buyer").splitlines()[4]
+    assert "No template fits" not in printed("used_car")
+
+
 def test_a_stale_plan_says_so_at_the_top() -> None:
     assert "Out of date" in printed("used_car", stale=True).splitlines()[3]
 
