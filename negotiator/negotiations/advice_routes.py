@@ -213,6 +213,7 @@ class NegotiationAdvice:
                 style=asked.style,
                 utterance=asked.utterance,
                 benchmarks=benchmarks,
+                scores=not isinstance(asked, StoredNextMove) or asked.scores,
             )
             return await self._worded(answer, asked.utterance, session.terms, ledger_offers(rows))
 

@@ -10,11 +10,14 @@ from negotiator.advice.concession import move_text
 from negotiator.advice.concession.aims import Evidence
 from negotiator.advice.concession.move import PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
+from negotiator.advice.concession.reply import Question, Reply, reply_to
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
+from negotiator.advice.hearing.hear import LIKELY, SURE
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.plans.case_template import case_words, choose_template, fill_case
 from negotiator.advice.plans.evidence import BenchmarkFigure
 from negotiator.advice.strategy.situation import StrategySituation
+from negotiator.advice.words.sentences import table
 from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
 from negotiator.negotiations.offer_history import advised_terms, as_said, ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
@@ -31,6 +34,9 @@ MAX_DESCRIBED_OFFERS = 200
 CHANCE_DIGITS = 3
 """More would claim a knowledge that nobody has."""
 DECIDED: Final = "It goes beyond a limit of yours, no further than the offer that you allowed."
+MAX_BRIEF_POINTS: Final = 4
+NEVER_SAY: Final = table("brief")["never_say"]
+TONE: Final = {True: table("brief")["private"], False: table("brief")["company"]}
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my)\b")
 
 
@@ -42,6 +48,7 @@ def stored_person_answer(
     style: Style = "balanced",
     utterance: str | None = None,
     benchmarks: Sequence[BenchmarkFigure] = (),
+    scores: bool = False,
 ) -> dict[str, Any]:
     """The next move of a stored negotiation. Raises 409 `missing_inputs` without a walk-away and an alternative."""
     require_inputs(session.terms, floor=True)
@@ -63,7 +70,7 @@ def stored_person_answer(
     )
     words = Wording(terms)
     expected = expected_price(words, offers, comparable=comparable_price(terms, benchmarks))
-    answer = person_answer(move, terms, expected)
+    answer = person_answer(move, terms, expected, scores=scores)
     if move.package is not None and not limits.keeps_limits(session.terms, move.package):
         answer["reasons"].append(DECIDED)
     outside = issues_outside_range(terms.issues, live[-1].package or {}) if live else ()
@@ -93,14 +100,19 @@ def described_person_answer(body: NextMoveBody) -> dict[str, Any]:
     return person_answer(move, terms)
 
 
-def person_answer(move: PersonMove, described: Terms, expected: ExpectedPrice | None = None) -> dict[str, Any]:
+def person_answer(
+    move: PersonMove, described: Terms, expected: ExpectedPrice | None = None, *, scores: bool = True
+) -> dict[str, Any]:
     """The members of the answer. `described` are the terms with every value that the caller listed.
+
+    Without `scores` the table of what each value is worth to them is left out.
 
     `expected` is the forecast of their price; the summary of a counter-offer says it, `say` never.
     """
 
     aims, round_ = move.path.aims, move.round
     terms, words = aims.terms, Wording(aims.terms)
+    reply = reply_to(aims, move.reading, words)
     chance = 1.0 if move.action == "accept" else 0.0
     summary = [move_text.summary(move, words)]
     if expected is not None and move.action == "counter" and move.why != "ask_if_agreed":
@@ -122,7 +134,7 @@ def person_answer(move: PersonMove, described: Terms, expected: ExpectedPrice | 
         "say": move_text.say(
             move,
             words,
-            _case_lines(described, words),
+            _case_lines(described, words, len(move.reading.own)),
             approval=move.package is not None and limits.needs_approval(terms, move.package),
         ),
         "summary": " ".join(summary),
@@ -137,14 +149,65 @@ def person_answer(move: PersonMove, described: Terms, expected: ExpectedPrice | 
         if move.why in {"last_offer", "they_agree", "is_gone"}
         else [package_view(terms, step.package) for step in move.path.steps],
         "expected": engine_result_json(expected, terms.currency),
-        "opponent_utility": their_scores(described, move.reading.theirs),
+        "heard": _heard_view(move, terms),
+        "answer_first": [_question_view(one) for one in reply.open] if move.action == "counter" else [],
+        "brief": _brief(move, words, reply),
+        "opponent_utility": their_scores(described, move.reading.theirs) if scores else {},
         "floor": max(aims.floor, 0.0) if aims.floor == -1.0 else aims.floor,
         "counterpart": "person",
     }
 
 
-def _case_lines(terms: Terms, words: Wording) -> CaseLines:
-    """The lines of the kind of case that the title, category and role tell; none for a turn without a title."""
+def _heard_view(move: PersonMove, terms: Terms) -> dict[str, Any]:
+    """What their words say: acts with their quotes, and the offers in them; `recorded` tells which the ledger has."""
+    message = move.reading.message
+    new = (*message.taken, *message.unsure)
+    return {
+        "acts": [
+            {"act": one.name, "of": one.of, "quote": one.quote, "chance": round(one.chance, 2)}
+            for one in message.heard.acts
+        ],
+        "offers": [
+            {
+                "package": package_view(terms, one.package),
+                "conditions": list(one.conditions),
+                "quote": one.quote,
+                "sure": one.chance >= SURE,
+                "recorded": one not in new,
+            }
+            for one in message.heard.offers
+            if one.chance >= LIKELY
+        ],
+    }
+
+
+def _question_view(one: Question) -> dict[str, str]:
+    return {"asks": one.of, "quote": one.quote, "answer": one.fact}
+
+
+def _brief(move: PersonMove, words: Wording, reply: Reply) -> dict[str, Any]:
+    """What somebody needs who words the answer themselves."""
+    terms = move.path.aims.terms
+    told = [one for one in terms.arguments if one.shareable]
+    points = {True: list[str](), False: list[str]()}
+    for text, is_give in reply.points[:MAX_BRIEF_POINTS]:
+        points[is_give].append(text)
+    return {
+        "action": move.action,
+        "package": None if move.package is None else package_view(terms, move.package),
+        "in_words": "" if move.package is None else words.deal(move.package, with_total=False),
+        "answer": [_question_view(one) for one in reply.questions],
+        "reasons": points[False],
+        "may_give": points[True],
+        "thank_for": move_text.thanks(move, words),
+        "ask_for": [one.fact for one in told if one.kind == "wish"] if move.action == "accept" else [],
+        "never_say": NEVER_SAY,
+        "tone": TONE[words.voice.is_private],
+    }
+
+
+def _case_lines(terms: Terms, words: Wording, turn: int) -> CaseLines:
+    """The lines of the kind of case that the title, category and role tell, in this turn; none without a title."""
 
     if not terms.title:
         return NO_LINES
@@ -156,10 +219,8 @@ def _case_lines(terms: Terms, words: Wording) -> CaseLines:
 
     return CaseLines(
         opening=fitting(content.opening),
-        labels=tuple(filter(None, map(fitting, content.labels))),
-        recap=fitting(content.recap),
         leave=fitting(content.leave),
-        closing_ask=next((fitting(one.text) for one in content.closing_asks), ""),
+        question=fitting(content.questions[turn].ask) if turn < len(content.questions) else "",
     )
 
 

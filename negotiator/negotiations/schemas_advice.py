@@ -1,6 +1,6 @@
 """What leverage and the next move take and give (docs/contract 6.6, 6.7)."""
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
@@ -280,7 +280,8 @@ class StoredNextMove(NegotiationId):
 
     style: Style = Field("balanced", description="How hard to bargain.")
     counterpart: Counterpart = Field("person", description="Who answers: a person or a program.")
-    utterance: UtteranceText | None = Field(None, description="Their words since the last offer.")
+    utterance: UtteranceText | None = Field(None, description="Their whole message since the user's last offer.")
+    scores: Truth = Field(False, description="Whether to answer the long table `opponent_utility`.")
 
 
 class FindOutNextView(TypedDict):
@@ -404,13 +405,64 @@ class MoveTrade(TypedDict):
     cost: str | None
 
 
+class HeardActView(TypedDict):
+    """What a sentence of theirs does, `of` what, in their words, and how sure that is."""
+
+    act: str
+    of: str
+    quote: str
+    chance: float
+
+
+class HeardOfferView(TypedDict):
+    """A package in their message. One that is `sure` and not `recorded` counts as their offer in this advice."""
+
+    package: dict[str, Any]
+    conditions: list[str]
+    quote: str
+    sure: bool
+    recorded: bool
+
+
+class HeardView(TypedDict):
+    """What their message says."""
+
+    acts: list[HeardActView]
+    offers: list[HeardOfferView]
+
+
+class AskedQuestion(TypedDict):
+    """A question of theirs: what for, in their words, and the fact that answers it; empty where the user has to."""
+
+    asks: str
+    quote: str
+    answer: str
+
+
+class MoveBrief(TypedDict):
+    """What somebody needs who words the answer themselves; the package binds, the rest is theirs to put."""
+
+    action: Literal["accept", "counter", "walk_away"]
+    package: dict[str, Any] | None
+    in_words: str
+    answer: list[AskedQuestion]
+    reasons: list[str]
+    may_give: list[str]
+    thank_for: str
+    ask_for: list[str]
+    never_say: str
+    tone: str
+
+
 class NextMoveView(TypedDict):
     """What to do now, why, and what to say.
 
     `path` holds the offers that are planned after this one's position, for a person only. `ask` is what to find out
     next, in the order of what it would change. `expected` is the price to expect, for a person only, and never to be
     said. `cost` says what the offer gives up in money against the user's last offer, and how far it is from their
-    target and limit: for a person only, empty where money cannot say it. `worded_by` is who worded `say`.
+    target and limit: for a person only, empty where money cannot say it. `worded_by` is who worded `say`. `heard` is
+    what their message says, `answer_first` their questions that only the user can answer, and `brief` what somebody
+    needs who words the answer themselves; for a person only.
     """
 
     action: Literal["accept", "counter", "walk_away"]
@@ -432,3 +484,6 @@ class NextMoveView(TypedDict):
     trade: MoveTrade | None
     path: list[dict[str, Any]]
     expected: ExpectedPriceView | None
+    heard: NotRequired[HeardView]
+    answer_first: NotRequired[list[AskedQuestion]]
+    brief: NotRequired[MoveBrief]

@@ -58,6 +58,8 @@ _FOLLOWS_A_NOUN: Final = re.compile(
 )
 """Options that follow the label without a colon: `payment on delivery`, `payment yearly in advance`."""
 _DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium budget")
+_PARTICIPLE: Final = re.compile(r"(?!fixed|limited|extended|reduced|unlimited)[a-z]{2,}ed")
+"""Options that follow the label: `delivery included`, but `a fixed start`."""
 _WIDTHS: Final = (MAX_VALUE_CHARACTERS, 36, 24, 16)
 
 
@@ -387,6 +389,8 @@ def _option_phrase(label: str, said: str) -> str:
             return f"{said} {noun}"
     if len(words) <= 2 and _FOLLOWS_A_NOUN.match(said):
         return f"{label} {said}"
+    if len(words) <= 2 and re.fullmatch(r"[a-z]+", said) and said not in {"yes", "included"}:
+        return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}", always=True)
     return f"{label}: {said}"
 
 

@@ -161,6 +161,12 @@ class Aims:
         """The user's utility of a package; an issue that it leaves out counts at its worst."""
         return package_utility(self.terms.preferences, package).low
 
+    def distance(self, package: Package) -> float:
+        """The utility of a package of theirs, which falls on in a straight line beyond the ranges."""
+        worths = (worth_of(issue, package.get(issue.name), clamp=False) for issue in self.terms.issues)
+        parts = (issue.weight * (worth or 0.0) for issue, worth in zip(self.terms.issues, worths, strict=True))
+        return self.terms.preferences.constant + sum(parts)
+
     def is_acceptable(self, package: Package) -> bool:
         """Whether the user may agree: whole, at or above the walk-away, within every constraint and own limit.
 

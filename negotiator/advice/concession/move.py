@@ -25,7 +25,7 @@ from negotiator.advice.concession.path import (
 )
 from negotiator.advice.concession.reading import Reading, hear_message, read_talk
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
-from negotiator.terms.issues import Package, same_value, worth_of
+from negotiator.terms.issues import Issue, Package, same_value, worth_of
 from negotiator.terms.terms import Terms, days_left
 from negotiator.terms.utility import is_complete
 
@@ -50,6 +50,8 @@ the way that is left: the rest is for their answer, and nothing tells where the 
 CLOSE_ENOUGH: Final = 0.03
 """An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
 
+ASKED_PULL: Final = 1.2
+"""An issue on which they ask for something else than the user offers matters at least so much more to them."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
 FIRST_ROOM: Final = 0.5
@@ -174,12 +176,23 @@ def _completed(terms: Terms, offers: Sequence[LedgerOffer]) -> Package | None:
 
 
 def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
-    """The aims with what the other side would pay for an issue, where two packages of theirs show it.
+    """The aims with what the other side would pay for an issue, where their offers and conditions show it.
 
     Two packages that differ in the price and in one other issue give their rate of exchange; that rate over the user's
-    own is how much more the issue matters to them.
+    own is how much more the issue matters to them. An issue on which they ask for something else matters somewhat more.
     """
-    price = aims.price
+    price, last = aims.price, reading.their_last
+    if last is not None and reading.own:
+        conditions = {act.quote for act in reading.heard.acts if act.name == "if"}
+        named = [one for one in reading.heard.offers if one.quote in conditions or set(one.conditions) & conditions]
+        wanted = [last, *(one.package for one in named)]
+        asked = {
+            aim.issue.name
+            for aim in aims.issues
+            if aim.issue is not price and any(_asks_for(aim.issue, one, reading.own[-1]) for one in wanted)
+        }
+        raised = (replace(a, pull=max(a.pull, ASKED_PULL)) if a.issue.name in asked else a for a in aims.issues)
+        aims = replace(aims, issues=tuple(raised))
     names = {aim.issue.name for aim in aims.issues}
     packages = [one for one in (*reading.theirs[-1:], *reading.message.others) if names <= one.keys()]
     if price is None or len(packages) < 2 or price.weight <= 0:
@@ -197,6 +210,12 @@ def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
                 found[rest[0].name] = abs(paid / mine)
     issues = tuple(replace(aim, pull=found.get(aim.issue.name, aim.pull)) for aim in aims.issues)
     return replace(aims, issues=issues)
+
+
+def _asks_for(issue: Issue, theirs: Package, mine: Package) -> bool:
+    """Whether they name a value of an issue that is worse for the user than the user's own."""
+    here, there = (worth_of(issue, one.get(issue.name)) for one in (mine, theirs))
+    return here is not None and there is not None and there < here
 
 
 def _is_last_whole(terms: Terms, offers: Sequence[LedgerOffer]) -> bool:
@@ -325,7 +344,7 @@ def _growth(reading: Reading) -> Growth:
 def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
     """The share of the way that is left to the user which is half of the way to their offer, at most `FINAL_SHARE`."""
     here = path.now.utility
-    gap = 0.0 if reading.their_last is None else here - aims.worth(reading.their_last)
+    gap = 0.0 if reading.their_last is None else here - aims.distance(reading.their_last)
     left = here - aims.last_end
     return min(FINAL_SHARE, gap / 2 / left) if left > 0 else FINAL_SHARE
 
@@ -387,7 +406,7 @@ def weigh_round(aims: Aims, reading: Reading, ask: float, *, hurried: bool, last
         return RoundValue(0.5, 0.2, 0.8, WALK_OUT, ask)
     table = aims.worth(reading.their_last)
     room = expected_room(aims, reading)
-    gap = max(0.0, ask - table)
+    gap = max(0.0, ask - aims.distance(reading.their_last))
     chance, low, high = (_chance(gap, room * share) for share in (1.0, *DOUBT))
     risk = WALK_OUT + WALK_OUT_UNMOVED * min(reading.unmoved, 3)
     risk += WALK_OUT_FINAL if reading.says_final else 0.0
@@ -405,7 +424,7 @@ def expected_room(aims: Aims, reading: Reading) -> float:
     last = reading.their_last
     if last is None:
         return 0.0
-    table = aims.worth(last)
+    table = aims.distance(last)
     moves = [step for step in reading.their_steps if step > 0]
     if moves and reading.unmoved < 2:
         room = moves[-1] * STEP_DECAY / (1 - STEP_DECAY) * (0.7**reading.unmoved)

@@ -47,17 +47,14 @@ class MissingInput:
 
 @dataclass(frozen=True, slots=True)
 class CaseLines:
-    """Lines of this kind of case: how to open and to leave, labels of what they feel, and their view in brief.
+    """Lines of this kind of case: how to open and to leave, and a question that was not asked yet.
 
-    Each is a text of whole sentences, empty where there is none. `closing_ask` is a phrase: something that costs them
-    little and is asked for with the agreement.
+    Each is a text of whole sentences, empty where there is none.
     """
 
     opening: str = ""
-    labels: tuple[str, ...] = ()
-    recap: str = ""
     leave: str = ""
-    closing_ask: str = ""
+    question: str = ""
 
 
 NO_LINES: Final = CaseLines()
@@ -76,9 +73,10 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "is_seller": terms.role in SELLING_ROLES,
         "has_alternative": terms.batna is not None or _alternative(move),
         "reply": reply,
-        "thanks": _thanks(move, words),
+        "thanks": thanks(move, words),
         "wish": _wish(move),
         "main_point": _main_point(move, words),
+        "says_whole": _says_whole(move),
         "taken_over": taken_over(move.path.aims, move.reading.own, move.reading.their_last),
         "gives": partial(_gives, words),
         "traded": _traded(move),
@@ -238,6 +236,7 @@ def _facts(move: PersonMove, words: Wording) -> dict[str, Any]:
         "words": words,
         "voice": words.voice,
         "deal": "" if move.package is None else words.deal(move.package),
+        "plain_deal": "" if move.package is None else words.deal(move.package, with_total=False),
         "corrects": move.step is not None and _is_correction(move, move.step),
         "named": named,
     }
@@ -249,7 +248,7 @@ def _alternative(move: PersonMove) -> str:
     return details.description or "" if details is not None else ""
 
 
-def _thanks(move: PersonMove, words: Wording) -> str:
+def thanks(move: PersonMove, words: Wording) -> str:
     """What their last offer gave, after "thank you for": `coming down to €13,600`; empty where it gave nothing."""
     reading, terms = move.reading, move.path.aims.terms
     if reading.message.chosen:
@@ -266,6 +265,16 @@ def _thanks(move: PersonMove, words: Wording) -> str:
         f"coming {'up' if one.direction == 'higher' else 'down'} to {words.price(one, last[one.name])}" for one in price
     ]
     return join_words([*came, *([words.objects(rest)] if rest else [])])
+
+
+def _says_whole(move: PersonMove) -> bool:
+    """Whether the offer has to be said in full: a step changes some issue, and on another one they stand elsewhere."""
+    step, theirs = move.step, move.reading.their_last
+    if step is None or theirs is None:
+        return step is not None and len(step.package) > len(step.gives)
+    given = {one.issue.name for one in step.gives}
+    rest = [issue for issue in move.path.aims.terms.issues if issue.name in step.package and issue.name not in given]
+    return any(not same_value(issue.type, step.package[issue.name], theirs.get(issue.name)) for issue in rest)
 
 
 def _wish(move: PersonMove) -> str:

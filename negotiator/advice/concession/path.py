@@ -26,7 +26,9 @@ LAST_STEPS: Final = 2
 """Steps that remain when the deadline is within a day."""
 LOGROLLING_BIAS: Final = 0.25
 """Cost of giving on the issue that suits least, in shares of the intended size of a step."""
-PAIR_COST: Final = 0.1
+LEARNED_BIAS: Final = 0.6
+"""Taken off the cost of giving on an issue that matters twice as much to them as to the user, or more."""
+PAIR_COST: Final = 0.05
 EQUAL_WORTH: Final = 0.02
 """Packages whose utility differs by less are of equal worth."""
 MAX_ALTERNATIVES: Final = 2
@@ -375,11 +377,12 @@ def _moves(
     }
     pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
     suits = {aim.issue.name: LOGROLLING_BIAS * (1.0 - _rank(pulls, round(aim.pull, 6))) for aim in aims.issues}
+    gains = {aim.issue.name: LEARNED_BIAS * min(1.0, max(0.0, aim.pull - 1)) for aim in aims.issues}
     found: list[_Move] = []
     goal = aims.issues[0].target if len(aims.issues) == 1 else None
     for name, falls in single.items():
         for change, given in falls:
-            cost = abs(given - wished) / wished + suits[name]
+            cost = abs(given - wished) / wished + suits[name] - gains[name]
             if goal is not None and same_value(change.issue.type, change.after, goal):
                 cost -= TARGET_PULL
             found.append(_Move((change,), given, cost))
@@ -387,7 +390,7 @@ def _moves(
         for (first, a), (second, b) in _pairs(single[one], single[other]):
             if a + b <= limit:
                 share = (a * suits[one] + b * suits[other]) / (a + b)
-                cost = abs(a + b - wished) / wished + share + PAIR_COST
+                cost = abs(a + b - wished) / wished + share + PAIR_COST - gains[one] - gains[other]
                 found.append(_Move((first, second), a + b, cost))
     return found
 

@@ -127,7 +127,7 @@ def read_talk(
     rows = sorted((row for side in SIDES for row in _filled(aims, named, side)), key=_place)
     own = tuple(row.package for row in rows if row.by == "me")
     theirs = tuple(row.package for row in rows if row.by == "them")
-    worths = [aims.worth(package) for package in theirs]
+    worths = [aims.distance(package) for package in theirs]
     steps = tuple(b - a for a, b in pairwise(worths))
     tactics = {move.tactic_id for move in recognise_tactics(words)} if words else set[str]()
     heard = message.heard

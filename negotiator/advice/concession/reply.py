@@ -22,12 +22,13 @@ from negotiator.terms.wording import Wording
 
 MAX_QUESTIONS: Final = 3
 MAX_QUOTE: Final = 140
+MAX_AGAIN: Final = 2
 CLOSE_GAP: Final = Decimal("0.35")
 """From this share of the first distance on, how close both sides are is a reason to go on."""
 ANSWERED_BY_THE_OFFER: Final = frozenset({"proposal", "agreement"})
 PARRIED: Final = frozenset({"budget", "alternative"})
 _SENTENCE: Final = re.compile(
-    r"\b(?:i|we|you|it|is|are|was|were|has|have|had|can|could|will|would|does|do|costs?|pays?)\b", re.I
+    r"\b(?:i|we|you|it|is|are|was|were|has|have|had|can|could|will|would|does|do|costs?|pays?|\w{2,}ed)\b", re.I
 )
 
 
@@ -44,11 +45,13 @@ class Question:
 class Reply:
     """The parts of a reply, each once in a talk.
 
+    `points` are the reasons and, marked so, the things that can be given, which were not said yet, the best first.
     `point` is the reason or the thing given that was not said yet; `is_give` tells which, and it is empty where nothing
     is left. `open` are the questions that only the user can answer, and `held_out` is a condition that they set.
     """
 
     questions: tuple[Question, ...] = ()
+    points: tuple[tuple[str, bool], ...] = ()
     complaint: str = ""
     point: str = ""
     is_give: bool = False
@@ -73,8 +76,15 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     taken_up = [one for one in points if held_out is not None and one[1] and _share_words(one[0], held_out.quote)]
     fitting = taken_up or [one for one in points if not (wants_reason and one[1])] or points
     point, is_give = fitting[0] if fitting else ("", False)
+    if wants_reason and (is_give or not point):
+        known = [one.fact.rstrip(".") for one in told if one.kind == "reason"]
+        again = plain_line("move.again", facts=known[:MAX_AGAIN]) if known else ""
+        point, is_give = (
+            (again, False) if again and again.lower() not in " ".join(reading.said).lower() else (point, is_give)
+        )
     return Reply(
         questions,
+        (*fitting, *(one for one in points if one not in fitting)),
         "" if complaint is None else complaint.of or "other",
         point,
         is_give,
@@ -99,12 +109,12 @@ def _points(aims: Aims, reading: Reading, words: Wording, told: Sequence[Argumen
     reasons = [as_sentence(one.fact) for one in told if one.kind == "reason"]
     gives = [as_sentence(one.fact) for one in told if one.kind == "give"]
     ordered = list(_interleaved(reasons, gives))
-    spoken = " ".join(reading.said)
+    spoken = " ".join(reading.said).lower()
     if spoken:
-        yield from (one for one in ordered if one[0].rstrip(".") not in spoken)
+        yield from (one for one in ordered if one[0].rstrip(".").lower() not in spoken)
     else:
         yield from ordered[len(reading.own) :]
-    yield from ((one, False) for one in _of_the_talk(aims, reading, words) if one.rstrip(".") not in spoken)
+    yield from ((one, False) for one in _of_the_talk(aims, reading, words) if one.rstrip(".").lower() not in spoken)
 
 
 def _interleaved(reasons: Sequence[str], gives: Sequence[str]) -> Iterator[tuple[str, bool]]:
