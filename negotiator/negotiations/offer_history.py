@@ -80,7 +80,7 @@ def ledger_offers(rows: Sequence[OfferRow]) -> tuple[LedgerOffer, ...]:
             at=_moment(row.at),
             claimed_final=bool(row.content["claimed_final"]),
             valid_until=None if row.valid_until is None else _moment(row.valid_until),
-            words=row.content["rationale"] or "",
+            words=row.content.get("rationale") or "",
         )
         for row in offers_made(rows)
     )

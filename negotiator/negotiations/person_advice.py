@@ -12,7 +12,7 @@ from negotiator.advice.concession.move import PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
 from negotiator.advice.concession.reply import Question, Reply, reply_to
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
-from negotiator.advice.hearing.hear import LIKELY, SURE
+from negotiator.advice.hearing.heard import LIKELY, SURE
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.plans.case_template import case_words, choose_template, fill_case
 from negotiator.advice.plans.evidence import BenchmarkFigure
@@ -142,7 +142,7 @@ def person_answer(
         "assumptions": move_text.assumptions(aims, words, move.package, move.reading),
         "ask": [
             {"missing": one.missing, "ask": one.ask, "why": one.why}
-            for one in move_text.missing_inputs(aims, words, opened=bool(move.reading.own))
+            for one in move_text.missing_inputs(aims, words, opened=bool(move.reading.own), reading=move.reading)
         ],
         "trade": _trade_view(move),
         "path": []

@@ -45,6 +45,11 @@ OPEN_POINT_WORDS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
+def known_leverage(terms: Terms, ledger: Sequence[LedgerOffer], *, now: int) -> Leverage | None:
+    """The leverage; None where an issue has no known values."""
+    return None if terms.unvalued else assess_leverage(terms, ledger, now=now)
+
+
 def stored_tactic_situation(
     terms: Terms,
     leverage: Leverage | None,

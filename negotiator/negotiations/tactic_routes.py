@@ -195,13 +195,16 @@ class Tactics:
         heard = await self._heard(request.utterance)
 
         def work() -> SuggestionsView:
-            from negotiator.advice.leverage.assessment import assess_leverage  # it loads numpy
-            from negotiator.negotiations.tactic_input import stored_tactic_situation
+            from negotiator.negotiations import tactic_input  # it loads numpy
 
             terms, now = session.terms, values.now()
-            leverage = None if terms.unvalued else assess_leverage(terms, offers, now=now)
-            situation = stored_tactic_situation(
-                terms, leverage, offers, now=now, phase=request.phase, utterance=request.utterance
+            situation = tactic_input.stored_tactic_situation(
+                terms,
+                tactic_input.known_leverage(terms, offers, now=now),
+                offers,
+                now=now,
+                phase=request.phase,
+                utterance=request.utterance,
             )
             return _suggestions(situation, heard, mine, request.limit, results)
 

@@ -16,6 +16,7 @@ from negotiator.advice.concession.move import PersonMove
 from negotiator.advice.concession.path import PathStep, ValueChange, taken_over
 from negotiator.advice.concession.reading import Reading
 from negotiator.advice.concession.reply import reply_to
+from negotiator.advice.hearing.heard import LIKELY, HeardOffer
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, coordinate, same_value, worth_of
@@ -74,6 +75,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "has_alternative": terms.batna is not None or _alternative(move),
         "reply": reply,
         "thanks": thanks(move, words),
+        "thanks_for": thanks(move, words, plain=True),
         "wish": _wish(move),
         "main_point": _main_point(move, words),
         "says_whole": _says_whole(move),
@@ -95,8 +97,9 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         aim for aim in aims.issues if aim.target is not None and not same_value(aim.issue.type, aim.target, aim.opening)
     ]
     alone = beyond[0] if beyond and len(aims.issues) == 1 else None
-    unrecorded = move.reading.answer.unrecorded
     left = move.path.steps[1:]
+    message, last = move.reading.message, move.reading.their_last
+    reply = reply_to(aims, move.reading, words)
     cost = move.trade.cost if move.trade else None
     return said(
         "move.reasons",
@@ -105,14 +108,17 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         size=_step_size(move, words),
         gained=_gained(move, words),
         alternative=_alternative(move),
-        unrecorded=words.value(aims.terms.price, unrecorded) if aims.terms.price and unrecorded is not None else "",
+        taken=[_heard_offer(one, aims, words) for one in message.taken],
+        unsure=[_heard_offer(one, aims, words) for one in message.unsure if one.chance >= LIKELY],
+        past_limit="" if last is None or aims.is_acceptable(last) else _past(aims, last, words),
+        reply=reply,
+        wish=_wish(move),
         beyond_target=[aim.issue.name for aim in beyond],
         price_of_beyond=alone and alone.issue,
         target_price=words.price(alone.issue, alone.target) if alone and alone.target is not None else "",
         is_larger=_is_larger(move),
         way=_way(move),
         steps_after=len(left),
-        worth_after=_amount(move, sum(one.given for one in left), words),
         is_last_round=aims.terms.max_rounds is not None and move.path.made + 1 >= aims.terms.max_rounds,
         trade_cost=words.money(words.roughly(words.amount_in_all(move.trade.package, cost)))
         if move.trade and cost
@@ -181,8 +187,14 @@ def assumptions(aims: Aims, words: Wording, package: Package | None, reading: Re
     return list(dict.fromkeys(found))
 
 
-def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[MissingInput]:
-    """What advice lacks, in the order of what the answers would change. `opened`: the user has made an offer."""
+def missing_inputs(
+    aims: Aims, words: Wording, *, opened: bool = False, reading: Reading | None = None
+) -> list[MissingInput]:
+    """What advice lacks, in the order of what the answers would change. `opened`: the user has made an offer.
+
+    Where their offers in the `reading` have a value beyond the user's limit on an issue, the first question is whether
+    that could be traded.
+    """
     terms, texts = aims.terms, table("questions")["for_the_move"]
     several = len(terms.issues) > 1
     reach = None if opened else _opening_reach(aims, words)
@@ -216,7 +228,20 @@ def missing_inputs(aims: Aims, words: Wording, *, opened: bool = False) -> list[
         for name, is_lacking in lacking.items()
         if is_lacking
     ]
-    return [*directions, *found][:MAX_QUESTIONS]
+    wanted = [] if reading is None else [*reading.theirs[-1:], *reading.message.others]
+    trades = [
+        MissingInput(
+            f"issues/{place}/limit",
+            texts["trade"]["ask"].format(value=words.phrase(issue, package[issue.name]), label=words.label(issue)),
+            texts["trade"]["why"],
+        )
+        for place, issue in enumerate(terms.issues)
+        for package in wanted
+        if issue is not terms.price and issue.limit is None and issue.tradeable and issue.name in package
+        if (limit := limits.own_limit(terms, issue)) is not None
+        and limits.falls_short(issue, package[issue.name], limit)
+    ]
+    return [*trades[:1], *directions, *found][:MAX_QUESTIONS]
 
 
 # Facts of a move
@@ -248,8 +273,11 @@ def _alternative(move: PersonMove) -> str:
     return details.description or "" if details is not None else ""
 
 
-def thanks(move: PersonMove, words: Wording) -> str:
-    """What their last offer gave, after "thank you for": `coming down to €13,600`; empty where it gave nothing."""
+def thanks(move: PersonMove, words: Wording, *, plain: bool = False) -> str:
+    """What their last offer gave, after "thank you for": `coming down to €13,600`; empty where it gave nothing.
+
+    `plain` gives the values alone.
+    """
     reading, terms = move.reading, move.path.aims.terms
     if reading.message.chosen:
         return words.objects(
@@ -261,6 +289,8 @@ def thanks(move: PersonMove, words: Wording) -> str:
     better = [issue for name in reading.better if (issue := terms.issue(name)) is not None]
     price = [issue for issue in better if issue is terms.price]
     rest = [(issue, last[issue.name]) for issue in better if issue is not terms.price][:MAX_POINTS_NAMED]
+    if plain:
+        return words.objects([*((one, last[one.name]) for one in price), *rest])
     came = [
         f"coming {'up' if one.direction == 'higher' else 'down'} to {words.price(one, last[one.name])}" for one in price
     ]
@@ -275,6 +305,21 @@ def _says_whole(move: PersonMove) -> bool:
     given = {one.issue.name for one in step.gives}
     rest = [issue for issue in move.path.aims.terms.issues if issue.name in step.package and issue.name not in given]
     return any(not same_value(issue.type, step.package[issue.name], theirs.get(issue.name)) for issue in rest)
+
+
+def _heard_offer(one: HeardOffer, aims: Aims, words: Wording) -> dict[str, str]:
+    """An offer in their words, for the user: what it is, the quote, and how far it is past the limit."""
+    return {
+        "deal": words.deal(one.package, with_total=False),
+        "quote": one.quote,
+        "past": _past(aims, one.package, words),
+    }
+
+
+def _past(aims: Aims, package: Package, words: Wording) -> str:
+    """How far a package is past the user's limit, in money; empty where it is not."""
+    gap = limits.shortfall(aims.own, package, binding=False)
+    return words.difference(package, gap) if gap is not None and gap > 0 else ""
 
 
 def _wish(move: PersonMove) -> str:

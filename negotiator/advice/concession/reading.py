@@ -9,7 +9,7 @@ from typing import Final, Literal
 from negotiator.advice.concession.aims import Aims, IssueAim
 from negotiator.advice.concession.their_answer import NO_ANSWER, TheirAnswer, read_answer
 from negotiator.advice.hearing.figures import Told
-from negotiator.advice.hearing.hear import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer, hear
+from negotiator.advice.hearing.heard import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer
 from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.terms.issues import Package, Scalar, same_value, worth_of
@@ -161,6 +161,8 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
     """What `words`, said since the user's last offer, add to the ledger. `terms` have a range for each issue."""
     if not words:
         return NO_MESSAGE
+    from negotiator.advice.hearing.hear import hear  # numpy, and the models
+
     named = completed_offers(offers)
     place = max((row.seq for row in named if row.by == "me"), default=0)
     told = Told(

@@ -34,12 +34,11 @@ _UNREAD_SIGN: Final = re.compile(r"[-−–(]\d|\d[-−/]|[%/]")
 class TheirAnswer:
     """`agrees`: they accept the user's last offer; `perhaps` where the words may mean another one or set a condition.
 
-    `is_gone`: there is nothing to agree on any more. `unrecorded` is a price that they name and no offer has.
+    `is_gone`: there is nothing to agree on any more.
     """
 
     agrees: Literal["no", "perhaps", "yes"] = "no"
     is_gone: bool = False
-    unrecorded: Decimal | None = None
 
 
 NO_ANSWER: Final = TheirAnswer()
@@ -56,7 +55,6 @@ def read_answer(
     text = clean_text(words)
     named, said = _prices(text, price), _said(text)
     mine = next((row for row in reversed(offers) if row.by == "me"), None)
-    recorded = {_price(row, price) for row in offers} if price is not None else set[object]()
     agrees: Literal["no", "perhaps", "yes"] = "no"
     if mine is not None and "gone" not in said:
         at = _price(mine, price) if price is not None else None
@@ -66,11 +64,7 @@ def read_answer(
         if not is_other and ("agrees" in said or ("assents" in said and may_name)):
             is_sure = bool(named) or offers[-1].by == "me"
             agrees = "yes" if is_sure and is_known and "conditions" not in said else "perhaps"
-    return TheirAnswer(
-        agrees=agrees,
-        is_gone="gone" in said,
-        unrecorded=next((one[0] for one in named if not recorded.intersection(one)), None),
-    )
+    return TheirAnswer(agrees, "gone" in said)
 
 
 def _is_understood(text: str, mine: Decimal | None, currency: str | None) -> bool:

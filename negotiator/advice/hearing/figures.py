@@ -238,9 +238,9 @@ def _value(figure: Figure, group: str, known: Sequence[Decimal]) -> Decimal:
     factors: Sequence[Decimal] = (Decimal(1),)
     if group in ("money", "count") and not figure.scaled:
         factors = _SHORTHAND
-    for table in (_IN_MONTHS, _IN_DAYS):
-        if group in table and figure.unit in table and group != figure.unit:
-            factors = (table[figure.unit] / table[group],)
+    table = next((table for table in (_IN_MONTHS, _IN_DAYS) if {group, figure.unit} <= table.keys()), None)
+    if table is not None:
+        factors = (table[figure.unit] / table[group],)
     least, most = (min(known), max(known)) if known else (Decimal(0), Decimal(0))
     for reach in (Decimal("1.15"), _REACH):
         for factor in factors:

@@ -1,8 +1,8 @@
 """Reads a message of the other side: what its figures are, the packages that it offers, and what its sentences do."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from dataclasses import replace
+from typing import Final
 
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features, sentence_of
 from negotiator.advice.hearing.figures import (
@@ -15,73 +15,15 @@ from negotiator.advice.hearing.figures import (
     known_values,
     read_message,
 )
+from negotiator.advice.hearing.heard import FIGURE_KINDS, LIKELY, FigureKind, Heard, HeardAct, HeardFigure, HeardOffer
 from negotiator.advice.hearing.model import load_models
 from negotiator.advice.hearing.named_terms import named_values
 from negotiator.terms.issues import Issue, Scalar, check_value
 
-FigureKind = Literal["offer", "cut", "mine", "theirs", "rival", "market", "past", "limit", "gap", "wish", "count"]
-"""What a figure of theirs is: offered now, an amount off or on their earlier one (`cut`), mine or theirs from before,
-a rival's, a market price, a cost or price of the past, a limit that is told, a difference, unreal, or a count of
-anything else."""
-FIGURE_KINDS: Final[tuple[FigureKind, ...]] = get_args(FigureKind)
-SURE: Final = 0.9
-"""From this chance on a figure is taken as offered; of others, one in a hundred is then taken wrongly."""
-LIKELY: Final = 0.5
-"""From this chance on, and below `SURE`, the user is asked."""
 ABOUT: Final = 0.3
 """The least chance that a figure is a value of an issue."""
 BESIDE: Final = 0.8
 """The same for a figure that repeats an earlier value beside an offer on another issue."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeardFigure:
-    """A figure of the message: its words, what it is, and where it is a value of an issue, that value."""
-
-    quote: str
-    kind: FigureKind
-    chance: float
-    issue: str | None
-    value: Scalar | None
-    sentence: tuple[int, int]
-    first: int
-
-
-@dataclass(frozen=True, slots=True)
-class HeardOffer:
-    """A package that they offer: what it names, the least chance of one of its values, its sentence and conditions."""
-
-    package: dict[str, Scalar]
-    chance: float
-    quote: str
-    conditions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HeardAct:
-    """What a sentence does, such as `ask` `of` a reason, with its words and the chance."""
-
-    name: str
-    of: str
-    quote: str
-    chance: float
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """All that a message says. `offers` holds the packages in their order; two of them are a choice for the user."""
-
-    figures: tuple[HeardFigure, ...] = ()
-    offers: tuple[HeardOffer, ...] = ()
-    acts: tuple[HeardAct, ...] = ()
-
-    def act(self, name: str, of: str = "") -> HeardAct | None:
-        """The likeliest act of this name, and of this kind where one is given."""
-        found = [one for one in self.acts if one.name == name and (not of or one.of == of)]
-        return max(found, key=lambda one: one.chance, default=None)
-
-
-NOTHING_HEARD: Final = Heard()
 
 
 def hear(text: str, told: Told) -> Heard:
@@ -205,8 +147,6 @@ def _offered_values(
 
 def _free(issue: Issue) -> Issue:
     """The issue without its range: the other side may name what the user would never."""
-    from dataclasses import replace
-
     return replace(issue, range=None)
 
 

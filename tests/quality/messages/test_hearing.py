@@ -5,15 +5,15 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
 
-from negotiator.advice.hearing import model
-from negotiator.advice.hearing.hear import SURE, Heard, hear
+from negotiator.advice.hearing.hear import hear
+from negotiator.advice.hearing.heard import SURE, Heard
 from negotiator.advice.hearing.model import SparseModel
 from tests.quality.messages.training import Example, examples, kind_of, marked_acts, train_models
 
@@ -51,19 +51,17 @@ class Scores:
 
     values: Count = field(default_factory=Count)
     sure: Count = field(default_factory=Count)
-    acts: dict[str, Count] = field(default_factory=dict)
+    acts: dict[str, Count] = field(default_factory=dict[str, Count])
     taken: int = 0
     others: int = 0
-    wrong: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list[str])
 
 
 @contextmanager
-def _models(models: Mapping[str, SparseModel]) -> Iterator[None]:
-    kept = model.load_models
+def _models(models: Mapping[str, SparseModel]) -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("negotiator.advice.hearing.hear.load_models", lambda: models)
         yield
-    assert model.load_models is kept
 
 
 def scores() -> Scores:

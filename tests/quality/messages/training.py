@@ -8,8 +8,8 @@ that is trained without the writer whose messages it reads (stacking, Wolpert 19
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from negotiator.advice.hearing import model as hearing_model
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features
 from negotiator.advice.hearing.figures import IssueFit, Message, Told, issue_fits, issue_group, read_message
-from negotiator.advice.hearing.hear import FIGURE_KINDS
+from negotiator.advice.hearing.heard import FIGURE_KINDS
 from negotiator.advice.hearing.model import SparseModel, feature_keys
 from negotiator.terms.issues import Issue, IssueOption, IssueType, Package
 from tests.quality.messages.marked import MarkedFigure, MarkedMessage, marked_messages
@@ -75,7 +75,8 @@ def told_of(case: Mapping[str, Any]) -> Told:
         for one in case["issues"]
     )
     before = case.get("before", {})
-    return Told(issues, *(_packages(before.get(side)) for side in ("mine", "theirs")), channel=case.get("channel", ""))
+    mine, theirs = (_packages(before.get(side)) for side in ("mine", "theirs"))
+    return Told(issues, mine, theirs, channel=case.get("channel", ""))
 
 
 def _packages(named: Mapping[str, Any] | None) -> tuple[Package, ...]:
@@ -92,7 +93,9 @@ def kind_of(mark: str) -> str:
 # One model
 
 
-def train(labels: Sequence[str], given: Sequence[NDArray[np.uint32]], wanted: np.ndarray, *, one_of: bool) -> SparseModel:
+def train(
+    labels: Sequence[str], given: Sequence[NDArray[np.uint32]], wanted: np.ndarray, *, one_of: bool
+) -> SparseModel:
     """The model of examples with these feature keys [examples] and truths [examples, labels]."""
     spread = Counter(key for keys in given for key in keys.tolist())
     known = np.array(sorted(key for key, count in spread.items() if count >= FEWEST_FEATURES), np.uint32)
@@ -100,7 +103,7 @@ def train(labels: Sequence[str], given: Sequence[NDArray[np.uint32]], wanted: np
     weights = np.zeros((len(known), len(labels)), np.float32)
     squares = np.full_like(weights, 0.01)
     bias, bias_squares = np.zeros(len(labels), np.float32), np.full(len(labels), 0.01, np.float32)
-    order, lots = list(range(len(rows))), random.Random(1)
+    order, lots = list(range(len(rows))), random.Random(1)  # noqa: S311
     for _ in range(EPOCHS):
         lots.shuffle(order)
         for at in order:
@@ -217,9 +220,7 @@ def _act_model(given: Sequence[_Hearing], shares: Sequence[Sequence[Shares]]) ->
         message, acts = one.message, list(marked_acts(one.example.marked))
         kinds = [max(each, key=each.__getitem__) for each in first]
         tags = {
-            figure.first: f"<{kind}>"
-            for figure, kind in zip(message.figures, kinds, strict=True)
-            if kind != "count"
+            figure.first: f"<{kind}>" for figure, kind in zip(message.figures, kinds, strict=True) if kind != "count"
         }
         for span in message.sentences:
             keys.append(feature_keys(frozenset(sentence_features(message, *span, tags))))
