@@ -174,11 +174,9 @@ _TAKES_ARTICLE: Final = VOCABULARY["takes_article"]
 _VOWEL_SOUND: Final = re.compile(r"(?!uni|us[aeu]|eu|one)[aeiou]|hour|honest|[AEFHILMNORSX][A-Z0-9]")
 
 
-def with_article(noun: str, *, always: bool = False) -> str:
-    """A noun phrase with "a" or "an" where its last word is known to take one, or `always`."""
-    if (noun.split(" ")[-1].lower() not in _TAKES_ARTICLE and not always) or noun.startswith(
-        ("a ", "an ", "the ", "no ")
-    ):
+def with_article(noun: str) -> str:
+    """A noun phrase with "a" or "an" where its last word is known to take one."""
+    if noun.split(" ")[-1].lower() not in _TAKES_ARTICLE or noun.startswith(("a ", "an ", "the ", "no ")):
         return noun
     return f"{'an' if _VOWEL_SOUND.match(noun) else 'a'} {noun}"
 

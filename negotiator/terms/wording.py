@@ -390,7 +390,7 @@ def _option_phrase(label: str, said: str) -> str:
     if len(words) <= 2 and _FOLLOWS_A_NOUN.match(said):
         return f"{label} {said}"
     if len(words) <= 2 and re.fullmatch(r"[a-z]+", said) and said not in {"yes", "included"}:
-        return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}", always=True)
+        return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")
     return f"{label}: {said}"
 
 

@@ -259,7 +259,7 @@ def next_step(
     the path. What the start is worth beyond the last of `own`, since they gave it or chose it, is given back with the
     step: nobody asks for more than before.
     """
-    start = position(aims, own, their_last, chosen)
+    start = position(aims, own, their_last, chosen) if before is None else before.package
     if left < 1:
         return None
     gift = aims.worth(start) - aims.worth({**start, **own[-1]}) if own else 0.0

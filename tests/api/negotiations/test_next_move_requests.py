@@ -110,7 +110,7 @@ async def test_a_described_negotiation_is_answered_as_the_stored_one(
     key = (await negotiation_client.opened(**DESCRIBED))["id"]
     turn = {"counterpart": counterpart, "style": "firm", "utterance": "This is my last word."}
     for count in range(len(SAID) + 1):
-        stored = await negotiation_client.post(f"/negotiations/{key}/next-move", turn)
+        stored = await negotiation_client.post(f"/negotiations/{key}/next-move", {**turn, "scores": True})
         body = {"negotiation": DESCRIBED, "offers": SAID[:count], **turn}
         described = await negotiation_client.post("/next-move", body)
         assert described.status_code == 200, described.text

@@ -284,7 +284,7 @@ def test_a_stateless_body_of_part_worths_is_told_in_words() -> None:
     found = summarise(described_terms(LeverageBody.model_validate(body)))
     assert found.room == (
         "There is room for a deal: some combinations of terms are better for both sides than no deal; the split of "
-        "power points to roughly this: site: north and no gift."
+        "power points to roughly this: north site and no gift."
     )
 
 

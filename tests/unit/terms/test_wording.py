@@ -118,7 +118,7 @@ def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expect
         (issue("x", "boolean", "Winter tyres included"), False, "without winter tyres"),
         (issue("x", "enum", "Payment"), "monthly", "monthly payment"),
         (issue("x", "enum", "Payment frequency"), "yearly upfront", "yearly upfront payment"),
-        (issue("x", "enum", "Support level"), "gold", "support level: gold"),
+        (issue("x", "enum", "Support level"), "gold", "a gold support level"),
         (issue("x", "enum", "Exclusivity"), "none", "no exclusivity"),
         (issue("x", "duration_days", "Days until payment"), 45, "payment within 45 days"),
         (issue("x", "integer", "Months free of rent", "months"), 1, "1 month free of rent"),

@@ -118,7 +118,7 @@ def test_every_sentence_starts_with_a_capital_and_ends_with_its_mark(seed: int) 
 
 @given(SEEDS)
 @settings(max_examples=300)
-def test_at_most_four_sentences_are_said(seed: int) -> None:
+def test_at_most_six_sentences_are_said(seed: int) -> None:
     assert 1 <= len(split_sentences(said(advised(talk(seed))))) <= move_text.MAX_SENTENCES
 
 
@@ -128,7 +128,11 @@ def test_a_private_person_says_i_and_a_company_we(seed: int) -> None:
     move = advised(talk(seed))
     voice, text = Wording(move.path.aims.terms).voice, said(move)
     if voice.is_private:
-        own = re.sub(r"(?:(?:both of|between|brings|[Ll]et) us|(?:Can|Shall) we|If we can|we are)\b", "", text)
+        own = re.sub(
+            r"(?:(?:both of|between|brings|[Ll]et) us|(?:Can|Shall|Could) we|[Ii]f we can|between us|we are)\b",
+            "",
+            text,
+        )
         assert not re.search(r"\b(?:we|our|us)\b", own), text
     else:
         assert not re.search(r"\b(?:I|my|me)\b", text), text
@@ -177,17 +181,13 @@ def test_an_opening_says_the_whole_package_and_asks_something(seed: int) -> None
         assert move.package is not None
         text, words = said(move), Wording(move.path.aims.terms)
         assert words.package(move.package) in text
-        assert text.endswith("?")
+        assert text.endswith("?") or move.reading.theirs
 
 
-def test_a_step_is_an_if_then_trade_in_round_figures() -> None:
+def test_a_step_is_said_in_round_figures() -> None:
     first = {"price": "12300"}
     text = said(moved(terms_of(CAR), ("me", first), ("them", {"price": "14900"})))
-    assert re.fullmatch(
-        r"Thank you, now I know where you stand\. "
-        r"If you can come down, I can go up to €12,\d00\.",
-        text,
-    )
+    assert re.fullmatch(r"I could go up to €12,\d00\. Would that work for you\?", text)
 
 
 def test_offers_of_equal_worth_are_a_choice() -> None:
@@ -201,24 +201,6 @@ def test_offers_of_equal_worth_are_a_choice() -> None:
     assert " can either " in text
     assert "which suits you better?" in text
     assert "in all" in text
-
-
-def test_a_label_and_a_question_answer_an_offer_that_does_not_move() -> None:
-    lines = CaseLines(
-        labels=("It sounds like the list leaves you little room.",),
-        recap="So your quarter has to close. And somebody will ask you about it.",
-    )
-    terms = terms_of(CAR)
-    theirs = ("them", {"price": "14900"})
-    once = moved(terms, ("me", {"price": "12300"}), theirs, ("me", {"price": "12500"}), theirs)
-    text = said(once, lines)
-    assert text.startswith("It sounds like the list leaves you little room. What makes it hard to move?")
-    twice = moved(
-        terms,
-        *(("me", {"price": "12300"}), theirs, ("me", {"price": "12500"}), theirs),
-        *(("me", {"price": "12600"}), theirs),
-    )
-    assert said(twice, lines).startswith("So your quarter has to close. Is that right?")
 
 
 def test_what_they_took_back_is_named() -> None:
@@ -235,15 +217,6 @@ def test_an_offer_beyond_the_own_limit_is_corrected() -> None:
     assert said(move).startswith("I have to correct my last offer. What I can do is €")
     words = Wording(move.path.aims.terms)
     assert "beyond a limit of yours" in move_text.reasons(move, words)[0]
-
-
-def test_an_alternative_is_said_without_what_it_is() -> None:
-    terms = terms_of({**CRM, "max_rounds": 2})
-    opening = {"price_per_seat": "43", "term_months": 12, "payment": "quarterly"}
-    asked = {"price_per_seat": "61", "term_months": 36, "payment": "yearly"}
-    text = said(moved(terms, ("me", opening), ("them", asked)))
-    assert "We do have another option, but we would rather come to an agreement with you." in text
-    assert "Nimbus" not in text
 
 
 def test_points_they_left_out_are_asked_for() -> None:
@@ -321,7 +294,7 @@ def test_a_price_that_is_said_and_not_recorded_is_named_to_the_user_only() -> No
     offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
     move = moved(terms_of(CAR), *offers, words="I could do 13,500 if you pick it up today.")
     reasons = move_text.reasons(move, Wording(move.path.aims.terms))
-    assert reasons[0].startswith("They named €13,500, which no recorded offer has.")
+    assert reasons[0].startswith("Their message offers €13,500: “I could do 13,500 if you pick it up today.” It counts")
     assert "13,500" not in said(move)
 
 
@@ -375,7 +348,7 @@ def test_a_repeated_final_offer_beyond_the_limit_is_met_half_way_and_not_near_th
     price = coordinate("money", move.package["price"])
     assert price is not None
     assert Decimal(12600) < price <= Decimal(13400)
-    assert said(move).endswith(f"If we can settle it today, I can go up to €{price:,}.")
+    assert said(move).endswith(f"if we can settle it today, I can go up to €{price:,}.")
 
 
 def test_a_step_after_a_small_one_grows_only_when_they_have_moved_and_the_answer_says_so() -> None:
@@ -387,7 +360,6 @@ def test_a_step_after_a_small_one_grows_only_when_they_have_moved_and_the_answer
     reason = "This step is larger than your last one, which was small, because they have moved since."
     words = Wording(larger.path.aims.terms)
     assert any(reason in one for one in move_text.reasons(larger, words))
-    assert reason in move_text.summary(larger, words)
     still = moved(terms_of(CAR), *offers, *offers[-1:], *offers[-1:])
     assert still.package is not None
     assert int(str(still.package["price"])) <= 12500
@@ -405,7 +377,8 @@ def test_a_step_for_an_end_says_why_it_is_larger_and_nothing_that_contradicts_it
     assert "It goes about half of the way to their offer." in answered(final)
     last = moved(terms_of({**CAR, "max_rounds": 3}), *offers, ("them", {"price": "14400"}))
     assert answered(last).startswith(
-        "They came down from €14,500 to €14,400. It is your last offer in the rounds that you agreed on. "
+        "They came down from €14,500 to €14,400. Their offer is €400 past your limit. "
+        "It is your last offer in the rounds that you agreed on. "
         "This step is larger than your last one, because no other follows it. The chance"
     )
     split = ("them", {"price": "13900"})

@@ -139,26 +139,11 @@ def test_what_may_be_gone_is_not(words: str) -> None:
     assert not answer(words).is_gone
 
 
-@pytest.mark.parametrize(
-    ("words", "price"),
-    [
-        ("I could do 13,500 if you pick it up today.", 13_500),
-        ("thirteen and a half thousand", 13_500),
-        ("14,900 is the list price, 12,300 is yours", None),
-        ("It has 80 horsepower and is from 2019", None),
-    ],
-)
-def test_a_price_that_no_offer_has_is_named(words: str, price: int | None) -> None:
-    assert answer(words).unrecorded == price
-
-
 @given(st.text(max_size=300))
 @settings(max_examples=200)
 def test_any_words_are_read(words: str) -> None:
-    read = answer(words, ANSWERED)
-    assert read.unrecorded is None or read.unrecorded > 0
+    assert answer(words, ANSWERED).agrees in {"no", "perhaps", "yes"}
 
 
 def test_without_a_price_only_the_words_count() -> None:
     assert read_answer("Deal", None, WAITING).agrees == "yes"
-    assert read_answer("Deal for 13,000", None, WAITING).unrecorded is None
