@@ -188,6 +188,8 @@ class _Reader:
         if forms[0] not in plain:
             return forms[0]
         types = list(dict.fromkeys(form["type"] for form in plain))
+        if types[0] == "string":  # a truth may be said as text
+            types = [kind for kind in types if kind != "boolean"]
         return plain[0] if len(types) == 1 else {"type": types}
 
     def _forms(self, schema: Schema) -> Iterator[Schema]:

@@ -37,6 +37,7 @@ _UNSHOWN: Final = (
     *("batna.value.utility", "batna.probability", "batna.cost", "batna.available_until", "batna.override_reason"),
     *("issues.limit", "issues.multiples", "issues.range.step"),
     *("constraints", "authority", "baseline", "allow", "facts"),
+    *("arguments.issue", "arguments.worth", "arguments.shareable"),
 )
 """Members that the schemas of both tools on terms leave out, to stay small; the tools still accept them."""
 
@@ -86,7 +87,7 @@ class Negotiations:
                 name="open_negotiation",
                 method="POST",
                 path=NEGOTIATIONS_PATH,
-                summary="Open a negotiation with its issues, target, walk-away and alternative",
+                summary="Open a negotiation with its terms",
                 run=self.open,
                 input=NegotiationBody,
                 output=NegotiationView,
@@ -105,7 +106,7 @@ class Negotiations:
                         *_UNSHOWN,
                         *("kind", "max_rounds", "issues.their_weight", "their_estimate", "example"),
                         *("counterparty.organisation", "counterparty.role", "counterparty.notes"),
-                        *("counterparty.relationship", "counterparty.decision_maker"),
+                        *("counterparty.relationship", "counterparty.decision_maker", "idempotency_key"),
                     ),
                 ),
                 tag="negotiations",
@@ -144,7 +145,7 @@ class Negotiations:
                         *("title", "role", "category", "kind", "counterparty", "example"),
                         *("their_estimate.target", "their_estimate.batna", "their_estimate.deadline"),
                         *("their_estimate.confidence", "their_estimate.source"),
-                        *("their_estimate.priorities", "their_estimate.walk_away.unit"),
+                        *("their_estimate.priorities", "their_estimate.walk_away.unit", "max_rounds", "if_revision"),
                     ),
                 ),
                 tag="negotiations",

@@ -61,6 +61,7 @@ class EditNegotiation(MergePatch, NegotiationId):
     authority: _Members = Field(None, description="Members to change of your authority.")
     baseline: _Members = Field(None, description="Members to change of the baseline.")
     allow: _Entries = Field(None, description="The whole new list of allowed trades.")
+    arguments: _Entries = Field(None, description="The whole new list of what speaks for the user.")
     facts: _Members = Field(None, description="Members to change of the facts behind power.")
     example: _Flag = Field(None, description="Whether it is only an example.")
 
@@ -101,7 +102,7 @@ class MoveNegotiation(NegotiationId):
 
 
 class NegotiationView(TypedDict):
-    """A negotiation as its owner sees it; private throughout."""
+    """A negotiation as its owner sees it; private throughout. Before its next change an old one has no `arguments`."""
 
     id: str
     title: str
@@ -122,6 +123,7 @@ class NegotiationView(TypedDict):
     baseline: dict[str, Any] | None
     baseline_history: list[dict[str, Any]]
     allow: list[dict[str, Any]]
+    arguments: NotRequired[list[dict[str, Any]]]
     facts: dict[str, Any] | None
     example: bool
     state: str

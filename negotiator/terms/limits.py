@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Final
 
+from negotiator.base.search_terms import stemmed_terms
+from negotiator.numbers.read import number_readings, number_runs, number_tokens
 from negotiator.terms.issues import (
     Issue,
     Package,
@@ -219,6 +221,31 @@ def shows_limit(terms: Terms, package: Package) -> bool:
         for issue in terms.issues
         if issue.type == "money"
     )
+
+
+def tells_limit(terms: Terms, text: str) -> bool:
+    """Whether a text has a price that the user aims for, or the worst that they take."""
+    limits = {coordinate(issue.type, issue.limit) for issue in terms.issues if issue.type == "money"}
+    return bool(_said_numbers(text) & (limits | _prices(terms, terms.walk_away, terms.target)))
+
+
+def tells_alternative(terms: Terms, text: str) -> bool:
+    """Whether a text has a price of the best alternative, or two words that describe it."""
+    described = terms.batna_details.description if terms.batna_details else None
+    shared = {*stemmed_terms(text)} & {*stemmed_terms(described or "")}
+    return len(shared) > 1 or bool(_said_numbers(text) & _prices(terms, terms.batna))
+
+
+def _prices(terms: Terms, *worths: Worth | None) -> set[Decimal | None]:
+    """The prices that these name."""
+    packages = [worth.package for worth in worths if worth is not None and worth.package is not None]
+    prices = [issue for issue in terms.issues if issue.type == "money"]
+    return {coordinate(issue.type, package.get(issue.name)) for package in packages for issue in prices}
+
+
+def _said_numbers(text: str) -> frozenset[Decimal]:
+    """Every number that a text may mean, as it is written and as it is spoken."""
+    return number_readings([text]).union(*(run.readings for run in number_runs(number_tokens(text))))
 
 
 def private_numbers(terms: Terms) -> frozenset[Decimal]:

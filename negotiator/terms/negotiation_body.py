@@ -10,6 +10,7 @@ from negotiator.base.values import ShortText, TitleText, Truth, Whole
 from negotiator.numbers.written import Currency, Deadline
 from negotiator.terms.schemas_terms import (
     AllowedTradeBody,
+    ArgumentInput,
     AuthorityBody,
     BaselineInput,
     BatnaInput,
@@ -59,15 +60,13 @@ class NegotiationBody(Strict):
 
     title: TitleText = Field(description="Name to find it by.")
     role: NegotiationRole = Field(description="The user's side.")
-    issues: Issues = Field(description="What is negotiated, one entry each.")
-    category: ShortText = Field("other", description="What is bought, sold or settled, such as software.")
+    issues: Issues = Field(description="What is negotiated.")
+    category: ShortText = Field("other", description="Such as software.")
     kind: ShortText = Field("other", description="new_purchase, renewal, sale, salary, lease, dispute or other.")
     counterparty: CounterpartyBody | None = Field(None, description="The other side.")
-    currency: Currency | None = Field(None, description="ISO 4217 code of all money issues.")
-    target: WorthInput | None = Field(None, description="What the user aims for: a value for each issue.")
-    walk_away: WalkAwayInput | None = Field(
-        None, description="The least they would agree to; its values limit each issue. Private."
-    )
+    currency: Currency | None = Field(None, description="ISO 4217 code.")
+    target: WorthInput | None = Field(None, description="What the user aims for.")
+    walk_away: WalkAwayInput | None = Field(None, description="The least they would take on each issue. Private.")
     batna: BatnaInput | None = Field(None, description="The user's best alternative. Private.")
     their_estimate: TheirEstimateInput | None = Field(
         None, description="What is believed of the other side; an estimate."
@@ -82,6 +81,7 @@ class NegotiationBody(Strict):
     allow: list[AllowedTradeBody] | None = Field(
         None, max_length=20, description="Steps beyond an issue's limit, and their price."
     )
+    arguments: list[ArgumentInput] | None = Field(None, max_length=30, description="What speaks for the user.")
     facts: FactsBody | None = Field(None, description="Facts behind the split of power.")
     example: Truth = Field(False, description="Only an example: no win of it is recorded, no benchmark counts it.")
 

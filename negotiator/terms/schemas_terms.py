@@ -102,7 +102,7 @@ class MultipleBody(Strict):
 class IssueBody(Strict):
     """One thing that is negotiated, with your value function on it."""
 
-    name: ShortText = Field(description="Short name, such as price; packages refer to it.")
+    name: ShortText = Field(description="Short name, such as price.")
     label: ShortText | None = Field(None, description="Name for people; `name` if absent.")
     type: IssueKind = Field("money", description="Kind of value.")
     unit: ShortText | None = Field(None, description="Unit of its values, such as seats.")
@@ -358,7 +358,7 @@ WalkAwayInput = Annotated[
 class Batna(Strict):
     """Your best alternative to this deal."""
 
-    description: LongText | None = Field(None, description="What the user does without this deal.")
+    description: LongText | None = Field(None, description="What they do then.")
     value: WorthInput | None = Field(None, description="What it is worth.")
     probability: Share | None = Field(None, description="Chance that it comes true; 1 if absent.")
     cost: Amount | None = Field(None, description="What taking it would cost, in the currency.")
@@ -485,6 +485,32 @@ class AllowedTradeBody(Strict):
     in_return: Annotated[ValuePackage, Field(min_length=1, max_length=50)] = Field(
         description="What you must have for it: values by issue."
     )
+
+
+class ArgumentBody(Strict):
+    """A fact that speaks for you, as you would say it to the other side: 'Two tyres are worn, a set costs about 250.'
+
+    A `reason` speaks for your offer. A `give` costs you little and is offered for a step: 'I can pay and collect it
+    this week.' A `wish` is asked for along with a yes. A `fact` only answers a question.
+    """
+
+    fact: LongText = Field(description="In their own words.")
+    kind: Literal["reason", "give", "wish", "fact"] = Field(
+        "reason", description="`give` costs them little, `wish` is asked with a yes."
+    )
+    issue: ShortText | None = Field(None, description="Name of the issue that it is about.")
+    worth: Amount | None = Field(None, description="What it is worth to the other side, in money.")
+    shareable: Truth | None = Field(
+        None, description="Whether it may be said to them; by default not where it tells limit, target or alternative."
+    )
+
+
+def _as_argument(value: Any) -> Any:
+    return {"fact": value} if isinstance(value, str) else value
+
+
+ArgumentInput = Annotated[ArgumentBody, BeforeValidator(_as_argument, json_schema_input_type=ArgumentBody | LongText)]
+"""A fact that speaks for the user; its text alone is a reason."""
 
 
 class LimitBody(WorthBody):

@@ -442,7 +442,7 @@ def _expand_members(body: dict[str, Any], reader: ShortFormReader) -> None:
         if body.get(name) is not None:
             body[name] = read(reader, body[name], f"/{name}")
     forms = {form.name: form for form in reader.issues}
-    for name in ("constraints", "allow", "offers"):
+    for name in ("constraints", "allow", "arguments", "offers"):
         rows = body.get(name)
         if isinstance(rows, list):
             body[name] = [
@@ -466,10 +466,12 @@ def _expand_members(body: dict[str, Any], reader: ShortFormReader) -> None:
 
 
 def _expand_row(row: Any, forms: Mapping[str, IssueForm], reader: ShortFormReader, pointer: str) -> Any:
-    """A constraint, an allowed trade or an offer."""
+    """A constraint, an allowed trade, a fact that speaks for the user, or an offer."""
     if not isinstance(row, Mapping):
         return row
     members = dict(cast("Mapping[str, Any]", row))
+    if "worth" in members:
+        members["worth"] = reader.amount(members["worth"], f"{pointer}/worth")
     form = forms.get(members["issue"]) if isinstance(members.get("issue"), str) else None
     if form is not None:
         for name in ("value", "to"):

@@ -26,11 +26,12 @@ from negotiator.terms.issues import (
     known_coordinate,
     step_type,
 )
-from negotiator.terms.limits import falls_short, issue_limit
+from negotiator.terms.limits import falls_short, issue_limit, tells_alternative, tells_limit
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.schemas_terms import (
     NO_ESTIMATE,
     AllowedTradeBody,
+    ArgumentBody,
     AuthorityBody,
     BaselineBody,
     Batna,
@@ -49,6 +50,7 @@ from negotiator.terms.terms import (
     SELLING_ROLES,
     AllowedTrade,
     AlternativeDetails,
+    Argument,
     Authority,
     Baseline,
     Constraint,
@@ -93,7 +95,7 @@ def parse_terms(body: NegotiationBody, *, lenient: bool = False, mine: Preferenc
     if found := [*_unit_errors(body), *_member_errors(mine, body)]:
         raise ValidationFailed(found)
     terms = _terms(body, mine)
-    crossed = [*_limit_order_errors(terms, body), *_issue_limit_errors(terms, body)]
+    crossed = [*_limit_order_errors(terms, body), *_issue_limit_errors(terms, body), *_told_limit_errors(terms, body)]
     if crossed and not lenient:
         raise ValidationFailed(crossed)
     return terms
@@ -225,6 +227,11 @@ def _member_errors(mine: Preferences, body: NegotiationBody) -> list[FieldError]
         *_constraint_errors(wide.issues, body.constraints or ()),
         *_authority_errors(wide, body.authority),
         *_allowed_trade_errors(mine.issues, body.allow or ()),
+        *(
+            FieldError(f"/arguments/{place}/issue", "No issue of this negotiation has this name.")
+            for place, argument in enumerate(body.arguments or ())
+            if argument.issue is not None and issue_named(mine.issues, argument.issue) is None
+        ),
     ]
 
 
@@ -353,6 +360,16 @@ def _issue_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]
     ]
 
 
+def _told_limit_errors(terms: Terms, body: NegotiationBody) -> list[FieldError]:
+    """Errors of facts that may be said to the other side and would tell them the user's limit or target."""
+    text = "To say this would tell your limit or target: leave that figure out, or make it not shareable."
+    return [
+        FieldError(f"/arguments/{place}/shareable", text)
+        for place, argument in enumerate(body.arguments or ())
+        if argument.shareable and tells_limit(terms, argument.fact)
+    ]
+
+
 def _reversed_text(terms: Terms, body: NegotiationBody) -> str:
     """That the target is worth less than the walk-away, and the directions that make it so."""
     text = "Worth less to you than your walk-away."
@@ -443,6 +460,7 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
         terms,
         certain=certain,
         batna_uncertain=doubtful and certain is not None,
+        arguments=tuple(_argument(terms, argument) for argument in body.arguments or ()),
         missing=_missing(terms, body),
         assumed_directions=tuple(
             issue.name
@@ -454,6 +472,12 @@ def _terms(body: NegotiationBody, mine: Preferences) -> Terms:
             and not issue.options
         ),
     )
+
+
+def _argument(terms: Terms, body: ArgumentBody) -> Argument:
+    """The fact; what would tell the user's limit or target is never said to the other side, whoever allowed it."""
+    told = not tells_alternative(terms, body.fact) if body.shareable is None else body.shareable
+    return Argument(body.fact, body.kind, body.issue, body.worth, told and not tells_limit(terms, body.fact))
 
 
 def _canonical(mine: Preferences, name: str, value: Scalar) -> Scalar:

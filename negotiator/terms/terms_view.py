@@ -50,6 +50,7 @@ def terms_view(terms: Terms) -> dict[str, Any]:
             }
             for trade in terms.allowed
         ],
+        "arguments": [{**asdict(one), "worth": _amount(one.worth, terms)} for one in terms.arguments],
         "facts": terms.facts,
         "example": terms.example,
     }

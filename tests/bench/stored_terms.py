@@ -56,6 +56,7 @@ SIX_ISSUES: dict[str, Any] = {
     "authority": {"limit": "52000", "approver": "Ada Lovelace"},
     "baseline": {"kind": "previous_price", "value": "58000", "evidence": ["Invoice 7"]},
     "allow": [{"issue": "price", "to": "57000", "in_return": {"payment": 60, "training": True}}],
+    "arguments": ["Two screens are scratched.", {"fact": "I can pay at once.", "kind": "give", "worth": "20"}],
     "facts": {"me": {"rivals": 2}, "them": {"market": 0.4}},
 }
 

@@ -288,6 +288,7 @@ REQUIREMENTS: Final = {
     "6.2:user_limits": "an agent sets limits of its user or makes them stricter, and loosens none",
     "6.2:example": "no win of an example is recorded",
     "6.2:allow": "a step beyond an issue's limit is allowed for what comes in return",
+    "6.2:arguments": "the facts that speak for the user are kept, and none of them tells the other side a limit",
     "6.3:members": "an issue's type, range, options, direction and both weights",
     "6.3:refused": "an issue that cannot be is 422 at its pointer",
     "6.3:limit": "an issue's limit is that of the walk-away package, or the one that was sent",

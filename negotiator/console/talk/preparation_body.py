@@ -16,6 +16,7 @@ from negotiator.base.errors import Refusal, ValidationFailed
 from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.page_calls import Members
 from negotiator.console.talk.preparation_form import IssueRow, Preparation, compared_weights, entered_weight
+from negotiator.console.talk.workspace_fields import ARGUMENT_FIELDS, argument_field, typed_arguments
 from negotiator.terms.issues import (
     UNORDERED_TYPES,
     WHOLE_TYPES,
@@ -95,6 +96,8 @@ class PreparedBody:
             place = self.names.index(parts[2]) if parts[2:] and parts[2] in self.names else None
             place = self.places[0] if place is None and self.places else place
             return "" if place is None else f"i{place}.{name}"
+        if parts[0] == "arguments":
+            return argument_field(pointer, self.body["arguments"])
         found = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
         return next((_FIELDS[one] for one in found if one in _FIELDS), "")
 
@@ -211,6 +214,7 @@ def prepared_body(form: Preparation) -> PreparedBody:
             "deadline": read.day("their_deadline", form.their_deadline),
             "priorities": _priorities([(names[n], form.rows[n].theirs) for n in places]),
         },
+        "arguments": typed_arguments({of.name: getattr(form, of.name) for of in ARGUMENT_FIELDS}) or None,
         "baseline": None if baseline is None else {"kind": template.baseline_kind, "value": f"{baseline:f}"},
     }
     swapped = frozenset(n for n in places if _is_swapped(form.rows[n], values[n]))

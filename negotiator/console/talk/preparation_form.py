@@ -195,6 +195,9 @@ class Preparation:
     their_needs: str = ""
     decision_maker: str = ""
     relationship: str = ""
+    reasons: str = ""
+    gives: str = ""
+    wishes: str = ""
     rows: tuple[IssueRow, ...] = ()
 
     @property

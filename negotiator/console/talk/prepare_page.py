@@ -28,7 +28,7 @@ from negotiator.console.talk.preparation_form import (
     preparation_kinds,
     read_preparation,
 )
-from negotiator.console.talk.workspace_fields import form_key, package_of
+from negotiator.console.talk.workspace_fields import ARGUMENT_FIELDS, form_key, package_of
 from negotiator.negotiations.schemas_advice import NegotiationCheck
 from negotiator.terms.issues import UNORDERED_TYPES, Scalar
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
@@ -166,6 +166,9 @@ def _notes(form: Preparation, prepared: PreparedBody, words: NegotiationWords | 
     for n in prepared.swapped:
         text = "Better for you than what would be good. Leave it if you mean it so."
         found[f"i{n}.limit"] = " · ".join(filter(None, (found.get(f"i{n}.limit"), text)))
+    kept = {one.kind: one.fact for one in (words.terms.arguments if words else ()) if not one.shareable}
+    text = "Never said to them, since it tells your limit, your target or your alternative: "
+    found |= {of.name: text + kept[of.kind] for of in ARGUMENT_FIELDS if of.kind in kept}
     if words and form.price_place in prepared.places:
         rest = packages["target"] or packages["limit"]
         found |= _price_notes(prepared, words, prepared.names[form.price_place or 0], rest)
@@ -388,6 +391,7 @@ class PreparePage:
             usual_currencies=USUAL_CURRENCIES,
             comparisons=COMPARISONS,
             their_weights=THEIR_WEIGHTS,
+            argument_fields=ARGUMENT_FIELDS,
             is_paying=form.role in BUYING_ROLES,
             is_paid=form.role in SELLING_ROLES,
             is_full=len(form.rows) >= MAX_ROWS,

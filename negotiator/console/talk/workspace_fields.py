@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
@@ -70,6 +70,48 @@ def refusal_faults(refusal: Refusal | None, field_of: Callable[[str], str]) -> d
     for error in refusal.errors:
         found.setdefault(field_of(error.pointer), error.description)
     return found
+
+
+class ArgumentField(NamedTuple):
+    """A field for facts that speak for the user, one a line, with the kind of these facts."""
+
+    name: str
+    kind: str
+    label: str
+    hint: str
+
+
+ARGUMENT_FIELDS: Final = (
+    ArgumentField(
+        *("reasons", "reason", "What speaks for you?"),
+        "Two tyres are worn; a set costs about 250.\nI can pay and collect it this week.",
+    ),
+    ArgumentField("gives", "give", "What could you give that costs you little?", "I can collect it myself."),
+    ArgumentField("wishes", "wish", "What would you like on top?", "A full tank."),
+)
+
+
+def argument_texts(arguments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the fields hold for the facts of a negotiation."""
+    return {
+        field.name: "\n".join(" ".join(one["fact"].split()) for one in arguments if one["kind"] == field.kind)
+        for field in ARGUMENT_FIELDS
+    }
+
+
+def typed_arguments(typed: Mapping[str, str], known: Sequence[Mapping[str, Any]] = ()) -> list[Members]:
+    """The facts of the fields, each with all that is known of it; known facts of which no field tells come last."""
+    before = {(one["kind"], " ".join(one["fact"].split())): dict(one) for one in known}
+    lines = [(of.kind, " ".join(line.split())) for of in ARGUMENT_FIELDS for line in typed[of.name].splitlines()]
+    found = [before.get((kind, line), {"fact": line, "kind": kind}) for kind, line in lines if line]
+    return [*found, *(dict(one) for one in known if one["kind"] == "fact")]
+
+
+def argument_field(pointer: str, arguments: Sequence[Mapping[str, Any]]) -> str:
+    """The name of the field that a pointer into these facts means; empty for none."""
+    place = pointer.split("/")[2:3]
+    kind = arguments[int(place[0])]["kind"] if place else ARGUMENT_FIELDS[0].kind
+    return next((field.name for field in ARGUMENT_FIELDS if field.kind == kind), "")
 
 
 def value_text(value: object) -> str:

@@ -13,7 +13,7 @@ from negotiator.base.errors import Conflict, PreconditionFailed, Refusal, Valida
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.negotiation_words import NegotiationWords
 from negotiator.console.page_calls import Members
-from negotiator.console.page_router import FormFields, read_whole
+from negotiator.console.page_router import FormFields, FormSize, read_whole
 from negotiator.console.talk.workspace_end import win_members
 from negotiator.console.talk.workspace_fields import (
     NO_FORM,
@@ -35,6 +35,8 @@ from negotiator.negotiations.schemas_negotiations import EventView, NegotiationV
 from negotiator.negotiations.schemas_offers import OfferView
 
 _UNCHANGED: Final = 204
+_SIZE: Final = FormSize(256 * 1024)
+"""The form of limits has up to 30 facts of 2,000 characters."""
 _MOST_NEWS: Final = 3
 
 
@@ -58,7 +60,7 @@ class WorkspaceForms:
             "win": self.record_win,
         }
         return [
-            *(router.form(f"{WORKSPACE_PATH}/{name}", act, back="/") for name, act in forms.items()),
+            *(router.form(f"{WORKSPACE_PATH}/{name}", act, back="/", size=_SIZE) for name, act in forms.items()),
             router.page(f"{WORKSPACE_PATH}/changes", self.changes),
             *PlanVersionsPage(router, self.workspace.calls, plan).routes(),
         ]

@@ -39,6 +39,7 @@ MEMBERS: Final = {
     "authority": "what may be agreed without you",
     "baseline": "what the result is compared with",
     "allow": "the trades you allow",
+    "arguments": "what speaks for you",
     "facts": "what is known of both sides",
     "example": "whether it is an example",
 }

@@ -9,13 +9,18 @@ from negotiator.console.entered_numbers import read_entered_value
 from negotiator.console.negotiation_words import NegotiationWords, limit_title
 from negotiator.console.page_calls import Members
 from negotiator.console.talk.workspace_fields import (
+    ARGUMENT_FIELDS,
     NO_FORM,
+    ArgumentField,
     RefusedForm,
     ValueField,
     alternative_patch,
     amount_as_typed,
+    argument_field,
+    argument_texts,
     package_of,
     price_of_alternative,
+    typed_arguments,
     value_field,
     value_text,
 )
@@ -41,6 +46,7 @@ class LimitsForm:
     faults: Mapping[str, str]
     price_unit: str
     is_open: bool
+    argument_fields: Sequence[ArgumentField] = ARGUMENT_FIELDS
 
 
 def limits_form(view: NegotiationView, words: NegotiationWords, form: RefusedForm = NO_FORM) -> LimitsForm:
@@ -49,7 +55,8 @@ def limits_form(view: NegotiationView, words: NegotiationWords, form: RefusedFor
     if isinstance(form.refusal, PreconditionFailed):
         faults = {"": _CHANGED}
     else:
-        faults = form.faults_by_field(_field_of)
+        facts = _arguments(form.typed, view)
+        faults = form.faults_by_field(lambda pointer: _field_of(pointer, facts))
     if BELOW_ALTERNATIVE in faults:
         faults[BELOW_ALTERNATIVE] = faults[BELOW_ALTERNATIVE].partition(MEANT)[0]
     rows: list[tuple[str, str, Sequence[ValueField]]] = []
@@ -79,6 +86,7 @@ def limit_values(view: NegotiationView) -> dict[str, str]:
         "deadline": (view["deadline"] or "")[:10],
         "alternative": (view["batna"] or {}).get("description") or "",
         "alternative_price": price_of_alternative(view),
+        **argument_texts(view.get("arguments") or ()),
     }
     for issue in view["issues"]:
         name, text = issue["name"], amount_as_typed if issue["type"] == "money" else value_text
@@ -115,9 +123,18 @@ def limits_patch(
             patch["batna"] = alternative_patch(said, price, view, words)
         except ValueError as fault:
             faults["alternative_price"] = str(fault)
+    if (facts := _arguments(typed, view)) != (view.get("arguments") or []):
+        patch["arguments"] = facts
     if reason := typed.get("reason", "").strip():
         patch["walk_away"] = {**(patch.get("walk_away") or {}), "override_reason": reason}
     return patch, faults
+
+
+def _arguments(typed: Mapping[str, str], view: NegotiationView) -> list[Members]:
+    """The facts that speak for the user as the form leaves them; those of the view where it changes none."""
+    stored, known = view.get("arguments") or [], limit_values(view)
+    before, after = (typed_arguments(texts, stored) for texts in (known, {**known, **typed}))
+    return stored if before == after else after
 
 
 def _worth_patch(given: Mapping[str, Any] | None, package: Members) -> Members | None:
@@ -149,8 +166,10 @@ def _slider(view: NegotiationView, issue: Mapping[str, Any]) -> float:
     return round(issue["weight"] / most * MAX_WEIGHT * 2) / 2
 
 
-def _field_of(pointer: str) -> str:
+def _field_of(pointer: str, arguments: Sequence[Members]) -> str:
     first, *rest = pointer.lstrip("/").split("/")
+    if first == "arguments":
+        return argument_field(pointer, arguments)
     goal = {**_GOALS}.get(first)
     if goal and len(rest) > 1:
         return f"{goal}:{rest[1]}"

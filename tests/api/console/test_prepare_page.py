@@ -334,3 +334,21 @@ async def test_a_form_whose_session_has_ended_keeps_what_was_typed_and_saves_not
     foreign = {"origin": "https://evil.example"}
     refused = await preparer.browser.client.post(NEW, data=typed, headers=foreign)
     assert refused.status_code == 403
+
+
+@pytest.mark.asyncio
+async def test_what_speaks_for_the_user_is_saved_and_what_tells_their_limit_is_named(preparer: Preparer) -> None:
+    page = await preparer.begun("purchase")
+    typed = {**FIGURES["purchase"], "reasons": "The tyres are worn.\nI pay 14,000 at most.", "gives": "x" * 2001}
+    refused = await preparer.sent(page, do="save", **typed)
+    assert refused.status_code == 422
+    assert set(faults_of(refused.text)) == {"gives"}
+    page = (await preparer.sent(refused.text, do="look", gives="I can pay this week.")).text
+    assert notes_of(page)["reasons"].endswith("or your alternative: I pay 14,000 at most.")
+    await preparer.sent(page, do="save")
+    [view] = await preparer.all()
+    assert [(one["kind"], one["fact"], one["shareable"]) for one in view["arguments"]] == [
+        ("reason", "The tyres are worn.", True),
+        ("reason", "I pay 14,000 at most.", False),
+        ("give", "I can pay this week.", True),
+    ]

@@ -444,3 +444,26 @@ async def test_of_two_offers_in_the_words_the_page_says_which_one_is_recorded(
     first, second = note.split(". ", 1)
     assert f"€{float(move['offer']['salary']):,.0f}" in first
     assert f"€{float(other['salary']):,.0f}" in second
+
+
+@pytest.mark.asyncio
+async def test_what_speaks_for_the_user_is_shown_and_changed_a_fact_a_line(
+    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+) -> None:
+    await account()
+    browser = browsers()
+    await browser.sign_in()
+    negotiation, headers = await opened(browser, register, client)
+    page = f"/negotiations/{negotiation}"
+    told = {"fact": "Others cost 13,700.", "kind": "reason", "issue": "price", "worth": "40.00", "shareable": True}
+    asked = {**told, "fact": "It was serviced.", "kind": "fact"}
+    await client.patch(f"/api{page}", json={"arguments": [asked, told]}, headers=headers)
+    assert ">Others cost 13,700.</textarea>" in (await browser.open(page)).text
+    typed = {"reasons": "The tyres are worn.\r\nOthers cost 13,700.", "revision": "2"}
+    refused = await browser.send(f"{page}/limits", on=page, **typed, **{"limit:price": "13700"})
+    assert refused.status_code == 422
+    assert 'id="fault-reasons">To say this would tell your limit' in refused.text
+    assert (await browser.send(f"{page}/limits", on=page, **typed, wishes="A full tank.")).status_code == 303
+    after = (await client.get(f"/api{page}", headers=headers)).json()["arguments"]
+    assert [one["fact"] for one in after[::2]] == ["The tyres are worn.", "A full tank."]
+    assert after[1::2] == [told, asked]

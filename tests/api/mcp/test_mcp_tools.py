@@ -99,6 +99,10 @@ async def test_what_a_tool_does_not_show_it_takes_all_the_same(mcp_client: McpCl
     opened = await mcp_client.done("open_negotiation", **told)
     assert opened["constraints"][0]["issue"] == "price"
     assert opened["walk_away"]["utility"] == 0.2
+    edited = await mcp_client.done("edit_negotiation", id=opened["id"], arguments=["The tyres are worn."])
+    assert edited["arguments"][0]["kind"] == "reason"
+    cleared = await mcp_client.done("edit_negotiation", id=opened["id"], clear=["arguments"])
+    assert cleared["arguments"] == []
 
 
 @pytest.mark.asyncio

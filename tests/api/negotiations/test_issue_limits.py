@@ -169,6 +169,33 @@ async def test_a_step_beyond_a_limit_is_allowed_for_what_comes_in_return(negotia
 
 
 @pytest.mark.asyncio
+@covers("6.2:arguments")
+async def test_the_facts_that_speak_for_the_user_are_kept(negotiation_client: NegotiationClient) -> None:
+    pay = {"fact": "I can pay this week.", "kind": "give", "issue": "price", "worth": "€40"}
+    terms: dict[str, Any] = {"issues": [PRICE, MONTHS, TERM], "walk_away": WALK_AWAY}
+    view = await negotiation_client.opened(**terms, arguments=["Two tyres are worn.", pay])
+    worn = {"fact": "Two tyres are worn.", "kind": "reason", "issue": None, "worth": None, "shareable": True}
+    assert view["arguments"] == [worn, {**pay, "worth": "40.00", "shareable": True}]
+    assert (await negotiation_client.get(f"/negotiations/{view['id']}")).json() == view
+    same = await negotiation_client.patch(view["id"], {"arguments": view["arguments"], "title": "Lease"})
+    assert same.json()["arguments"] == view["arguments"]
+    most = f"I pay {WALK_AWAY['package']['price']} at most."
+    changed = (await negotiation_client.patch(view["id"], {"arguments": [most]})).json()
+    assert changed["arguments"] == [{**worn, "fact": most, "shareable": False}]
+    told = await negotiation_client.patch(view["id"], {"arguments": [{"fact": most, "shareable": True}]})
+    assert pointers(told) == {"/arguments/0/shareable"}
+    events = (await negotiation_client.get(f"/negotiations/{view['id']}/events")).json()["items"]
+    assert [event["detail"]["changed"] for event in events[:2]] == [["arguments"], ["title"]]
+    cleared = await negotiation_client.patch(view["id"], {"arguments": None})
+    assert cleared.json()["arguments"] == []
+    body = negotiation_body(**terms, arguments=[{**pay, "issue": "years"}])
+    checked = await negotiation_client.post("/negotiations/check", body)
+    assert pointers(checked) == {"/arguments/0/issue"}
+    described = await negotiation_client.post("/next-move", {"negotiation": body})
+    assert pointers(described) == {"/negotiation/arguments/0/issue"}
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("change", "pointer"),
     [

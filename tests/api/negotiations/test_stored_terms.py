@@ -22,6 +22,7 @@ STORED: dict[str, Any] = {
     "baseline": {"kind": "previous_price", "value": "1180"},
     "counterparty": "Acme",
     "max_rounds": 8,
+    "arguments": [{"fact": "I can pay at once.", "kind": "give", "worth": "20"}],
 }
 
 

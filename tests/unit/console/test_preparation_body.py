@@ -66,6 +66,8 @@ def test_every_answer_has_its_member() -> None:
             their_needs="a signature this quarter",
             decision_maker="no",
             relationship="ongoing",
+            reasons="Half the seats are idle.\r\n\r\n We sign for two years. ",
+            wishes="Training",
         )
     )
     body = prepared.body
@@ -81,6 +83,9 @@ def test_every_answer_has_its_member() -> None:
     assert body["batna"]["probability"] == 0.75
     assert body["batna"]["value"]["package"] == {**body["walk_away"]["package"], "price": "57"}
     assert body["their_estimate"]["walk_away"] == {**{"low": "43.0", "likely": "48", "high": "53.0"}, "unit": "money"}
+    facts = (("reason", "Half the seats are idle."), ("reason", "We sign for two years."), ("wish", "Training"))
+    assert body["arguments"] == [{"fact": fact, "kind": kind} for kind, fact in facts]
+    assert [prepared.field_of(f"/arguments{at}") for at in ("", "/1/fact", "/2")] == ["reasons", "reasons", "wishes"]
     assert body["counterparty"] == {
         **{"name": "Relatio", "relationship": "ongoing", "decision_maker": "no"},
         "notes": "a signature this quarter",

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.base.errors import ValidationFailed
 from negotiator.terms import limits
 from negotiator.terms.negotiation_body import NegotiationBody
-from negotiator.terms.terms import Terms
+from negotiator.terms.terms import Terms, decode_terms, encode_terms
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.utility import package_utility
 
@@ -187,3 +189,48 @@ def test_without_a_walk_away_the_certain_alternative_is_the_floor() -> None:
     sure = package_utility(found.preferences, {"price": 40, "seats": 11}).low
     assert limits.utility_floor(found) == pytest.approx(sure / 2)
     assert limits.utility_floor(terms()) is None
+
+
+HAGGLE: dict[str, Any] = {
+    **{"walk_away": 8500, "target": 7900, "issues": [{**PRICE, "range": [7000, 9500]}]},
+    "batna": {"description": "Buy the other Golf from a dealer in Ulm", "value": 8900},
+}
+
+
+@pytest.mark.parametrize(
+    ("fact", "by_default", "when_allowed"),
+    [
+        ("Two tyres are worn, a set costs about 250.", True, True),
+        ("I cannot go over €8.500,00.", False, False),
+        ("My limit is eight and a half thousand.", False, False),
+        ("I would like to pay 7.9k.", False, False),
+        ("Another costs 8,900.", False, True),
+        ("A dealer has the same Golf.", False, True),
+        ("The dealer said so.", True, True),
+    ],
+)
+def test_a_fact_that_tells_a_limit_is_never_said(fact: str, by_default: bool, when_allowed: bool) -> None:
+    sent = [fact, {"fact": fact, "shareable": True}]
+    body = NegotiationBody.model_validate({"title": "t", "role": "buyer", **HAGGLE, "arguments": sent})
+    assert [one.shareable for one in parse_terms(body, lenient=True).arguments] == [by_default, when_allowed]
+    if not when_allowed:
+        with pytest.raises(ValidationFailed) as refusal:
+            parse_terms(body)
+        assert [error.pointer for error in refusal.value.errors] == ["/arguments/1/shareable"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[""], [{"kind": "wish"}], [{"fact": "x", "kind": "plea"}], [{"fact": "x", "worth": "much"}], ["x"] * 31, [1]],
+)
+def test_an_argument_has_a_fact_a_kind_and_an_amount(arguments: list[Any]) -> None:
+    with pytest.raises(ValueError, match="arguments"):
+        terms(arguments=arguments)
+
+
+def test_terms_that_were_stored_before_there_were_arguments_read_back() -> None:
+    given_terms = terms(**HAGGLE, arguments=[{"fact": "A tank.", "kind": "wish", "worth": "60", "shareable": False}])
+    assert decode_terms(encode_terms(given_terms)) == given_terms
+    old = orjson.loads(encode_terms(given_terms))
+    del old["terms"]["arguments"]
+    assert decode_terms(orjson.dumps(old)).arguments == ()
