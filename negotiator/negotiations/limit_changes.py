@@ -205,7 +205,8 @@ def _weakens_alternative(before: Terms, after: Terms) -> bool:
 
 def _widens_authority(before: Terms, after: Terms) -> bool:
     old, new = before.authority, after.authority
-    if _loosens(before, after, old.least, new.least):
+    alone, later = (len(one.least.package or ()) == 1 if one.least is not None else False for one in (old, new))
+    if _loosens(before, after, old.least, new.least) or (alone and not later):
         return True
     price, later = before.price, after.price
     if not old.prices or price is None:

@@ -10,7 +10,7 @@ from negotiator.advice.concession import move_text
 from negotiator.advice.concession.aims import Evidence
 from negotiator.advice.concession.move import PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
-from negotiator.advice.concession.reply import Question, Reply, reply_to
+from negotiator.advice.concession.reply import AskedOfUs, Reply, reply_to
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
 from negotiator.advice.hearing.heard import LIKELY, SURE
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
@@ -181,7 +181,7 @@ def _heard_view(move: PersonMove, terms: Terms) -> dict[str, Any]:
     }
 
 
-def _question_view(one: Question) -> dict[str, str]:
+def _question_view(one: AskedOfUs) -> dict[str, str]:
     return {"asks": one.of, "quote": one.quote, "answer": one.fact}
 
 

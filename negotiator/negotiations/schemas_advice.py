@@ -424,7 +424,7 @@ class HeardOfferView(TypedDict):
     recorded: bool
 
 
-class HeardView(TypedDict):
+class HeardMessageView(TypedDict):
     """What their message says."""
 
     acts: list[HeardActView]
@@ -484,6 +484,6 @@ class NextMoveView(TypedDict):
     trade: MoveTrade | None
     path: list[dict[str, Any]]
     expected: ExpectedPriceView | None
-    heard: NotRequired[HeardView]
+    heard: NotRequired[HeardMessageView]
     answer_first: NotRequired[list[AskedQuestion]]
     brief: NotRequired[MoveBrief]

@@ -33,7 +33,7 @@ _SENTENCE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedOfUs:
     """Something that they ask: what for, in their words, and the fact of the user's that answers it, if one does."""
 
     of: str
@@ -50,7 +50,7 @@ class Reply:
     is left. `open` are the questions that only the user can answer, and `held_out` is a condition that they set.
     """
 
-    questions: tuple[Question, ...] = ()
+    questions: tuple[AskedOfUs, ...] = ()
     points: tuple[tuple[str, bool], ...] = ()
     complaint: str = ""
     point: str = ""
@@ -58,7 +58,7 @@ class Reply:
     held_out: str = ""
 
     @property
-    def open(self) -> tuple[Question, ...]:
+    def open(self) -> tuple[AskedOfUs, ...]:
         """The questions without an answer."""
         return tuple(one for one in self.questions if not one.fact and one.of in ("fact", "timing", "other"))
 
@@ -92,10 +92,10 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     )
 
 
-def _question(act: HeardAct, told: Sequence[Argument]) -> Question:
+def _question(act: HeardAct, told: Sequence[Argument]) -> AskedOfUs:
     of = act.of or "other"
     answers = [one for one in told if _share_words(one.fact, act.quote)] if of in ("fact", "timing", "other") else []
-    return Question(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(answers[0].fact) if answers else "")
+    return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(answers[0].fact) if answers else "")
 
 
 def _share_words(one: str, other: str) -> bool:

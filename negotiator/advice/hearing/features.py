@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from negotiator.advice.hearing.figures import Figure, IssueFit, Message
+from negotiator.advice.hearing.figures import MessageFigure, IssueFit, Message
 from negotiator.terms.plain_text import word_set
 
 _NEAR: Final = 6
@@ -14,7 +14,7 @@ _CLAUSE_MARKS: Final = word_set(
 )
 
 
-def figure_features(message: Message, figure: Figure, fit: IssueFit | None, about: float) -> Iterator[str]:
+def figure_features(message: Message, figure: MessageFigure, fit: IssueFit | None, about: float) -> Iterator[str]:
     """The features of a figure; `fit` is the issue that it most likely is a value of, with that chance."""
     place = message.figures.index(figure)
     first, last = sentence_of(message, figure)
@@ -28,7 +28,7 @@ def figure_features(message: Message, figure: Figure, fit: IssueFit | None, abou
     yield f"place={min(place, 3)}|{min(len(message.figures), 5)}"
 
 
-def _marked(message: Message, figure: Figure) -> list[str]:
+def _marked(message: Message, figure: MessageFigure) -> list[str]:
     """The words, other figures as `#` with their unit or measure, and `~` out of the way."""
     marked = list(message.words)
     for one in message.figures:
@@ -69,7 +69,7 @@ def _bags(left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
     yield f"opens={opening}"
 
 
-def _surroundings(message: Message, first: int, last: int, figure: Figure) -> Iterator[str]:
+def _surroundings(message: Message, first: int, last: int, figure: MessageFigure) -> Iterator[str]:
     words = message.words
     said = [word for word in words[first:last] if word != "~"]
     yield f"end={said[-1] if said else ''}"
@@ -92,7 +92,12 @@ def _surroundings(message: Message, first: int, last: int, figure: Figure) -> It
 
 
 def _relations(
-    message: Message, figure: Figure, fit: IssueFit | None, about: float, left: Sequence[str], right: Sequence[str]
+    message: Message,
+    figure: MessageFigure,
+    fit: IssueFit | None,
+    about: float,
+    left: Sequence[str],
+    right: Sequence[str],
 ) -> Iterator[str]:
     relation = fit.relation if fit is not None else "none"
     kind = fit.issue.type if fit is not None else "none"
@@ -153,7 +158,7 @@ def neighbour_features(
     yield f"again={again}|{own}"
 
 
-def sentence_of(message: Message, figure: Figure) -> tuple[int, int]:
+def sentence_of(message: Message, figure: MessageFigure) -> tuple[int, int]:
     """The first and one past the last token of the sentence that has a figure."""
     whole = (0, len(message.tokens))
     return next((one for one in message.sentences if one[0] <= figure.first < one[1]), whole)

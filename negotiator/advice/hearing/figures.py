@@ -44,7 +44,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MessageFigure:
     """A number of a message: its place in the text, its first and one past its last token, and what it may be worth.
 
     `unit` is the unit of time that follows it, `measure` what sign or word stands beside it.
@@ -77,7 +77,7 @@ class Message:
     text: str
     told: Told
     tokens: Sequence[Token] = field(repr=False)
-    figures: tuple[Figure, ...]
+    figures: tuple[MessageFigure, ...]
 
     @cached_property
     def words(self) -> list[str]:
@@ -114,7 +114,7 @@ def read_message(text: str, told: Told) -> Message:
     return Message(text, told, tokens, tuple(_figures(tokens)))
 
 
-def _figures(tokens: Sequence[Token]) -> Iterator[Figure]:
+def _figures(tokens: Sequence[Token]) -> Iterator[MessageFigure]:
     runs = {run.first: run for run in number_runs(tokens)}
     at = 0
     while at < len(tokens):
@@ -129,7 +129,7 @@ def _figures(tokens: Sequence[Token]) -> Iterator[Figure]:
         else:
             at += 1
             continue
-        yield Figure(
+        yield MessageFigure(
             tokens[first].start,
             tokens[last - 1].end,
             first,
@@ -182,14 +182,14 @@ def label_words(issue: Issue) -> frozenset[str]:
     return frozenset(word.rstrip("s") for word in words if len(word) >= _FEW_LETTERS and word not in _TIME_UNITS)
 
 
-def issue_fits(message: Message, figure: Figure) -> list[IssueFit]:
+def issue_fits(message: Message, figure: MessageFigure) -> list[IssueFit]:
     """The figure as a value of each issue that numbers are values of."""
     return [
         _fit(message, figure, issue) for issue in message.told.issues if issue.type not in ("boolean", "enum", "date")
     ]
 
 
-def _fit(message: Message, figure: Figure, issue: Issue) -> IssueFit:
+def _fit(message: Message, figure: MessageFigure, issue: Issue) -> IssueFit:
     group, told = issue_group(issue), message.told
     sides = {side: known_values(issue, packages) for side, packages in (("mine", told.mine), ("theirs", told.theirs))}
     known = [value for values in sides.values() for value in values]
@@ -232,7 +232,7 @@ def known_values(issue: Issue, packages: Sequence[Package]) -> list[Decimal]:
     return [at for at in found if at is not None]
 
 
-def _value(figure: Figure, group: str, known: Sequence[Decimal]) -> Decimal:
+def _value(figure: MessageFigure, group: str, known: Sequence[Decimal]) -> Decimal:
     """The reading that suits what is known of the issue, else the likeliest."""
     readings = figure.readings or (Decimal(0),)
     factors: Sequence[Decimal] = (Decimal(1),)

@@ -6,7 +6,7 @@ from typing import Final
 
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features, sentence_of
 from negotiator.advice.hearing.figures import (
-    Figure,
+    MessageFigure,
     IssueFit,
     Message,
     Told,
@@ -43,7 +43,7 @@ def hear(text: str, told: Told) -> Heard:
 # Figures
 
 
-def figure_fits(message: Message, figure: Figure) -> tuple[IssueFit | None, float]:
+def figure_fits(message: Message, figure: MessageFigure) -> tuple[IssueFit | None, float]:
     """The issue that a figure is most likely a value of, and that chance."""
     model = load_models()["issue"]
     fits = [(model.chances(fit.features)["about"], -n, fit) for n, fit in enumerate(issue_fits(message, figure))]
@@ -82,7 +82,7 @@ def _figures(message: Message) -> list[HeardFigure]:
     return found
 
 
-def _value_of(told: Told, fit: IssueFit, figure: Figure, kind: FigureKind) -> Scalar | None:
+def _value_of(told: Told, fit: IssueFit, figure: MessageFigure, kind: FigureKind) -> Scalar | None:
     """The value of the issue that a figure names; of an amount off or on, what that makes of their last offer."""
     value = fit.value
     if kind == "cut":

@@ -4,7 +4,7 @@ from itertools import product
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from negotiator.base.errors import ValidationFailed
@@ -120,8 +120,20 @@ def _bodies(draw: st.DrawFn) -> dict[str, Any]:
     return body
 
 
+MEASURED: Final = [
+    {"name": "price", "type": "money", "range": {"min": 5, "max": 60}},
+    {"name": "months", "type": "integer", "range": {"min": 6, "max": 36}},
+    {"name": "support", "type": "enum", "options": [{"value": one, "utility": n / 4} for n, one in enumerate(SUPPORT)]},
+]
+
+
 @settings(deadline=None, max_examples=400)
 @given(_bodies(), _bodies(), st.sets(st.sampled_from(_MEMBERS), max_size=3))
+@example(
+    {"issues": MEASURED, "authority": {"limit": {"package": {"price": 10}}}},
+    {"issues": MEASURED, "authority": {"limit": {"package": {"price": 10, "support": "none"}}}},
+    {"authority"},
+)  # one issue may then make up for the other
 def test_what_was_refused_stays_refused(first: dict[str, Any], other: dict[str, Any], members: set[str]) -> None:
     patched = {**first, **{name: other[name] for name in members if name in other}}
     patched = {name: value for name, value in patched.items() if name in other or name not in members}
