@@ -43,7 +43,7 @@ def voice_of(terms: Terms) -> Voice:
 
     A candidate speaks as "I"; an employer, and anybody whose authority ends somewhere, as "we". Otherwise the words of
     the category count twice and those of the title once; without a sign of a company the user speaks as "I". A seller
-    whose category is a dealer's is one.
+    whose category is a dealer's is one. Facts that are told with "I" are a person's.
     """
     if terms.role == "candidate":
         return PRIVATE
@@ -58,6 +58,8 @@ def voice_of(terms: Terms) -> Voice:
     company += terms.kind == "renewal"
     company += 3 * (terms.role == "landlord" and _has_organisation(terms))
     private += 3 * (terms.role == "seller" and _is_paid_by_time(terms))
+    told = _words(" ".join(one.fact for one in terms.arguments))
+    private += 5 * bool(told & {"i", "my", "me"} and not told & {"we", "our", "us"})
     return COMPANY if company > private else PRIVATE
 
 

@@ -60,6 +60,10 @@ _FOLLOWS_A_NOUN: Final = re.compile(
 _DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium budget")
 _PARTICIPLE: Final = re.compile(r"(?!fixed|limited|extended|reduced|unlimited)[a-z]{2,}ed")
 """Options that follow the label: `delivery included`, but `a fixed start`."""
+_MONTHS: Final = word_set("january february march april may june july august september october november december")
+_PARTIES: Final = word_set(
+    "buyer seller landlord tenant employer employee candidate contractor customer client supplier agency owner vendor"
+)
 _WIDTHS: Final = (MAX_VALUE_CHARACTERS, 36, 24, 16)
 
 
@@ -389,6 +393,10 @@ def _option_phrase(label: str, said: str) -> str:
             return f"{said} {noun}"
     if len(words) <= 2 and _FOLLOWS_A_NOUN.match(said):
         return f"{label} {said}"
+    if said in _PARTIES:
+        return f"{label} by the {said}"
+    if said in _MONTHS:
+        return f"{label.removesuffix(' from')} from {said.capitalize()}"
     if len(words) <= 2 and re.fullmatch(r"[a-z]+", said) and said not in {"yes", "included"}:
         return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")
     return f"{label}: {said}"

@@ -370,7 +370,7 @@ def argued_prices(terms: Terms) -> list[Evidence]:
             better = [value for value in near if (value < at if price.direction == "lower" else value > at)]
             if better:
                 furthest = (min if price.direction == "lower" else max)(better)
-                found.append(Evidence(furthest, "One of your own facts names it.", "session:/arguments"))
+                found.append(Evidence(furthest, "One of your own facts goes about as far.", "session:/arguments"))
     return found
 
 
@@ -512,6 +512,8 @@ class _Aiming:
 
     def _opening(self, issue: Issue, target: Scalar | None, goal: float, least: float) -> Scalar | None:
         """The value to open with: the target, stretched as far as there are grounds where values have an order."""
+        if issue is not self.terms.price and target is not None and abs(goal - least) <= limits.TOLERANCE:
+            return value_of_worth(self.terms, issue, 1.0)  # nothing was hoped for: it is asked for, and can be given
         if issue.type in UNORDERED_TYPES:
             return target if target is not None else value_of_worth(self.terms, issue, goal)
         stretched = min(1.0, goal + STRETCH[self.style] * max(0.0, goal - least))

@@ -52,6 +52,8 @@ CLOSE_ENOUGH: Final = 0.03
 
 ASKED_PULL: Final = 1.2
 """An issue on which they ask for something else than the user offers matters at least so much more to them."""
+INVITED_PULL: Final = 1.6
+"""The same for one that they bring up themselves in a question or a condition."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
 FIRST_ROOM: Final = 0.5
@@ -183,15 +185,16 @@ def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
     """
     price, last = aims.price, reading.their_last
     if last is not None and reading.own:
-        conditions = {act.quote for act in reading.heard.acts if act.name == "if"}
-        named = [one for one in reading.heard.offers if one.quote in conditions or set(one.conditions) & conditions]
+        named = [*reading.message.taken, *reading.message.unsure]
         wanted = [last, *(one.package for one in named)]
         asked = {
             aim.issue.name
             for aim in aims.issues
             if aim.issue is not price and any(_asks_for(aim.issue, one, reading.own[-1]) for one in wanted)
         }
-        raised = (replace(a, pull=max(a.pull, ASKED_PULL)) if a.issue.name in asked else a for a in aims.issues)
+        invited = {a.issue.name for a in aims.issues if a.issue is not price and reading.mentions(a.issue)}
+        pulls = {**dict.fromkeys(asked, ASKED_PULL), **dict.fromkeys(invited, INVITED_PULL)}
+        raised = (replace(a, pull=max(a.pull, pulls.get(a.issue.name, 0.0))) for a in aims.issues)
         aims = replace(aims, issues=tuple(raised))
     names = {aim.issue.name for aim in aims.issues}
     packages = [one for one in (*reading.theirs[-1:], *reading.message.others) if names <= one.keys()]

@@ -75,7 +75,6 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "has_alternative": terms.batna is not None or _alternative(move),
         "reply": reply,
         "thanks": thanks(move, words),
-        "thanks_for": thanks(move, words, plain=True),
         "wish": _wish(move),
         "main_point": _main_point(move, words),
         "says_whole": _says_whole(move),
@@ -273,11 +272,8 @@ def _alternative(move: PersonMove) -> str:
     return details.description or "" if details is not None else ""
 
 
-def thanks(move: PersonMove, words: Wording, *, plain: bool = False) -> str:
-    """What their last offer gave, after "thank you for": `coming down to €13,600`; empty where it gave nothing.
-
-    `plain` gives the values alone.
-    """
+def thanks(move: PersonMove, words: Wording) -> str:
+    """What their last offer gave, after "thank you for": `coming down to €13,600`; empty where it gave nothing."""
     reading, terms = move.reading, move.path.aims.terms
     if reading.message.chosen:
         return words.objects(
@@ -289,8 +285,6 @@ def thanks(move: PersonMove, words: Wording, *, plain: bool = False) -> str:
     better = [issue for name in reading.better if (issue := terms.issue(name)) is not None]
     price = [issue for issue in better if issue is terms.price]
     rest = [(issue, last[issue.name]) for issue in better if issue is not terms.price][:MAX_POINTS_NAMED]
-    if plain:
-        return words.objects([*((one, last[one.name]) for one in price), *rest])
     came = [
         f"coming {'up' if one.direction == 'higher' else 'down'} to {words.price(one, last[one.name])}" for one in price
     ]

@@ -12,7 +12,8 @@ from negotiator.advice.hearing.figures import Told
 from negotiator.advice.hearing.heard import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer
 from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.advice.tactics.recognition import recognise_tactics
-from negotiator.terms.issues import Package, Scalar, same_value, worth_of
+from negotiator.base.search_terms import stemmed_terms
+from negotiator.terms.issues import Issue, Package, Scalar, same_value, worth_of
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import package_utility
 
@@ -22,6 +23,7 @@ SMALL_STEP: Final = 0.5
 EXTREME_DISTANCE: Final = 1.0
 """An opening is extreme when it lies further beyond the user's limit than the limit is from the user's opening."""
 SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
+FEW_LETTERS: Final = 3
 TOLERANCE: Final = 1e-6
 SIDES: Final[tuple[Side, ...]] = ("me", "them")
 
@@ -72,7 +74,7 @@ class Reading:
     `refused`: they said no to the user's last offer and named none of theirs since.
     `better` and `worse` name the issues on which their latest offer differs from the one before, for the user.
     `heard` is what their words say, `message` what that adds to the ledger. `finals` counts their earlier offers that
-    they called final, and `said` has the words of the user's offers.
+    they called final, `said` has the words of the user's offers, and `spoke` tells whether they say something now.
     """
 
     happening: Happening
@@ -94,6 +96,13 @@ class Reading:
     message: HeardMessage = NO_MESSAGE
     finals: int = 0
     said: tuple[str, ...] = ()
+    spoke: bool = False
+
+    def mentions(self, issue: Issue) -> bool:
+        """Whether a question, condition or offer of theirs names the issue or one of its values in words."""
+        asked = " ".join(act.quote for act in self.heard.acts if act.name in ("ask", "if", "offer", "scope"))
+        names = " ".join([issue.label, issue.name, *(str(one.value) for one in issue.options)]).replace("_", " ")
+        return bool({one for one in stemmed_terms(names) if len(one) > FEW_LETTERS} & set(stemmed_terms(asked)))
 
     @property
     def their_step(self) -> float:
@@ -153,6 +162,7 @@ def read_talk(
         heard=heard,
         message=message,
         finals=sum(row.claimed_final for row in named if row.by == "them" and row is not last),
+        spoke=bool(answer),
         said=tuple(row.words for row in offers if row.by == "me" and row.words),
     )
 

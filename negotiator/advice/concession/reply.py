@@ -15,6 +15,7 @@ from negotiator.advice.concession.reading import Reading
 from negotiator.advice.hearing.heard import HeardAct
 from negotiator.advice.words.sentences import said
 from negotiator.base.search_terms import stemmed_terms
+from negotiator.numbers.read import number_runs, number_tokens
 from negotiator.terms.issues import Issue, Package, coordinate, worth_of
 from negotiator.terms.plain_text import cut_at_word, sentence
 from negotiator.terms.terms import Argument
@@ -25,11 +26,14 @@ MAX_QUOTE: Final = 140
 MAX_AGAIN: Final = 2
 CLOSE_GAP: Final = Decimal("0.35")
 """From this share of the first distance on, how close both sides are is a reason to go on."""
-ANSWERED_BY_THE_OFFER: Final = frozenset({"proposal", "agreement"})
-PARRIED: Final = frozenset({"budget", "alternative"})
-_SENTENCE: Final = re.compile(
-    r"\b(?:i|we|you|it|is|are|was|were|has|have|had|can|could|will|would|does|do|costs?|pays?|\w{2,}ed)\b", re.I
-)
+OPEN_KINDS: Final = frozenset({"fact", "timing", "other"})
+"""The kinds of questions that a fact answers, or only the user."""
+ENOUGH_WORDS: Final = 2
+"""A fact answers a question with which it has so many words in common."""
+FEW_LETTERS: Final = 3
+_DERIVATION: Final = re.compile(r"\b(?:how|calculat\w+|break|basis|hours|cost\w*|exactly|where)\b", re.IGNORECASE)
+FEW_WORDS: Final = 5
+"""A note of fewer words is no sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +64,28 @@ class Reply:
     @property
     def open(self) -> tuple[AskedOfUs, ...]:
         """The questions without an answer."""
-        return tuple(one for one in self.questions if not one.fact and one.of in ("fact", "timing", "other"))
+        return tuple(
+            one
+            for one in self.questions
+            if not one.fact
+            and (one.of in OPEN_KINDS or (one.of == "reason" and (not self.point or _DERIVATION.search(one.quote))))
+        )
 
 
 def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     """The reply to what they said last."""
     heard, terms = reading.heard, aims.terms
     told = [one for one in terms.arguments if one.shareable]
-    questions = tuple(_question(act, told) for act in heard.acts if act.name == "ask")[:MAX_QUESTIONS]
+    spoken = " ".join(reading.said).lower()
+    unsaid = [one for one in told if one.fact.rstrip(".").lower() not in spoken]
+    questions = tuple(_question(act, unsaid) for act in heard.acts if act.name == "ask")[:MAX_QUESTIONS]
     complaint = heard.act("complain")
     wants_reason = any(one.of == "reason" for one in questions) or complaint is not None
     held_out = heard.act("if")
     answered = {one.fact for one in questions}
     points = [one for one in _points(aims, reading, words, told) if one[0] not in answered]
-    taken_up = [one for one in points if held_out is not None and one[1] and _share_words(one[0], held_out.quote)]
+    asked = " ".join(act.quote for act in heard.acts if act.name in ("if", "ask", "offer"))
+    taken_up = [one for one in points if one[1] and _overlap(one[0], asked) >= ENOUGH_WORDS]
     fitting = taken_up or [one for one in points if not (wants_reason and one[1])] or points
     point, is_give = fitting[0] if fitting else ("", False)
     if wants_reason and (is_give or not point):
@@ -92,21 +104,24 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     )
 
 
-def _question(act: HeardAct, told: Sequence[Argument]) -> AskedOfUs:
+def _question(act: HeardAct, unsaid: Sequence[Argument]) -> AskedOfUs:
     of = act.of or "other"
-    answers = [one for one in told if _share_words(one.fact, act.quote)] if of in ("fact", "timing", "other") else []
-    return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(answers[0].fact) if answers else "")
+    if of not in OPEN_KINDS:
+        return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE))
+    best = max(unsaid, key=lambda one: _overlap(one.fact, act.quote), default=None)
+    answers = best is not None and _overlap(best.fact, act.quote) >= ENOUGH_WORDS
+    return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(best.fact) if best and answers else "")
 
 
-def _share_words(one: str, other: str) -> bool:
-    """Whether two texts have a word of some length in common."""
-    words = {word for word in stemmed_terms(one) if len(word) > 3}
-    return bool(words & set(stemmed_terms(other)))
+def _overlap(one: str, other: str) -> int:
+    """How many words of some length two texts have in common."""
+    return len({word for word in stemmed_terms(one) if len(word) > FEW_LETTERS} & set(stemmed_terms(other)))
 
 
 def _points(aims: Aims, reading: Reading, words: Wording, told: Sequence[Argument]) -> Iterator[tuple[str, bool]]:
     """What was not said yet, in order: reasons, every third time something given, and what the talk itself shows."""
-    reasons = [as_sentence(one.fact) for one in told if one.kind == "reason"]
+    ranked = sorted((one for one in told if one.kind == "reason"), key=lambda one: not _speaks_for(aims, reading, one))
+    reasons = [as_sentence(one.fact) for one in ranked]
     gives = [as_sentence(one.fact) for one in told if one.kind == "give"]
     ordered = list(_interleaved(reasons, gives))
     spoken = " ".join(reading.said).lower()
@@ -115,6 +130,18 @@ def _points(aims: Aims, reading: Reading, words: Wording, told: Sequence[Argumen
     else:
         yield from ordered[len(reading.own) :]
     yield from ((one, False) for one in _of_the_talk(aims, reading, words) if one.rstrip(".").lower() not in spoken)
+
+
+def _speaks_for(aims: Aims, reading: Reading, one: Argument) -> bool:
+    """Whether the prices that a fact names are no worse for the user than what they offer themselves."""
+    price, last = aims.price, reading.own[-1] if reading.own else aims.opening
+    at = None if price is None else coordinate(price.type, last.get(price.name))
+    if price is None or at is None or price.range is None:
+        return True
+    reach = price.range.max - price.range.min
+    named = [run.value for run in number_runs(number_tokens(one.fact))]
+    prices = [value for value in named if price.range.min - reach / 4 <= value <= price.range.max + reach / 4]
+    return not prices or any((value <= at) if price.direction == "lower" else (value >= at) for value in prices)
 
 
 def _interleaved(reasons: Sequence[str], gives: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -128,7 +155,7 @@ def _interleaved(reasons: Sequence[str], gives: Sequence[str]) -> Iterator[tuple
 def as_sentence(fact: str) -> str:
     """A fact as the user typed it, as a sentence."""
     plain = " ".join(fact.split()).rstrip(".;,")
-    return plain_line("move.fact", fact=plain) if not _SENTENCE.search(plain) else sentence(plain)
+    return plain_line("move.fact", fact=plain) if len(plain.split()) < FEW_WORDS else sentence(plain)
 
 
 def plain_line(template: str, **facts: object) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from negotiator.advice.hearing.figures import MessageFigure, IssueFit, Message
+from negotiator.advice.hearing.figures import IssueFit, Message, MessageFigure
 from negotiator.terms.plain_text import word_set
 
 _NEAR: Final = 6

@@ -6,9 +6,9 @@ from typing import Final
 
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features, sentence_of
 from negotiator.advice.hearing.figures import (
-    MessageFigure,
     IssueFit,
     Message,
+    MessageFigure,
     Told,
     as_value,
     issue_fits,

@@ -59,7 +59,7 @@ def first_sentence(text: str) -> str:
 def lower_first(text: str) -> str:
     """The text with a small letter at its start, unless its first word keeps its capital: "I", a name, "VAT"."""
     first = text.split(" ", 1)[0].rstrip(",'")
-    is_plain = len(first) > 1 and first[1:].islower() and first.lower() in _OPENERS
+    is_plain = first[1:] == first[1:].lower() and first.lower() in _OPENERS
     return text[:1].lower() + text[1:] if is_plain else text
 
 
