@@ -169,7 +169,7 @@ class Wording:
                 extras.append(said)
                 continue
             if said.startswith(f"{label}: "):
-                said = f"{self.value(issue, value)} for {noun_phrase(label)}"
+                said = f"“{self.value(issue, value)}” for {noun_phrase(label)}"
             plain.append(f"{said}{self._instead(issue, (before or {}).get(issue.name))}")
         return " ".join([join_words(plain) or "it", join_words(extras)]).strip()
 
@@ -395,9 +395,12 @@ def _option_phrase(label: str, said: str) -> str:
         return f"{label} {said}"
     if said in _PARTIES:
         return f"{label} by the {said}"
+    if said == "yes":
+        return with_article(label)
     if said in _MONTHS:
-        return f"{label.removesuffix(' from')} from {said.capitalize()}"
-    if len(words) <= 2 and re.fullmatch(r"[a-z]+", said) and said not in {"yes", "included"}:
+        starts = words[-1] == "from" or words[0].lower() in {"start", "beginning"}
+        return f"{label.removesuffix(' from')} {'from' if starts else 'in'} {said.capitalize()}"
+    if len(words) <= 2 and re.fullmatch(r"(?:(?:very|more|less) )?[a-z]+", said) and said != "included":
         return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")
     return f"{label}: {said}"
 

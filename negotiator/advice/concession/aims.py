@@ -529,7 +529,9 @@ class _Aiming:
     def _own_list_price(self, price: Issue, goal: float) -> Decimal | None:
         """A seller's own list price, which the other side knows, so that the opening is neither more nor less."""
         baseline = self.terms.baseline
-        if baseline is None or baseline.value is None or baseline.kind != "list_price":
+        if baseline is None or baseline.value is None or baseline.kind not in ("list_price", "first_quote"):
+            return None
+        if baseline.kind == "first_quote" and not _is_own_quote(self.terms, price, baseline.value):
             return None
         if price.direction == "lower" or not keeps_limits(self.terms, price, baseline.value):
             return None
@@ -627,7 +629,16 @@ def their_first_price(terms: Terms) -> Decimal | None:
     if baseline is None or price is None:
         return None
     is_theirs = baseline.kind == "first_quote" or (baseline.kind == "list_price" and price.direction == "lower")
-    return baseline.value if is_theirs else None
+    if not is_theirs or baseline.value is None or _is_own_quote(terms, price, baseline.value):
+        return None
+    return baseline.value
+
+
+def _is_own_quote(terms: Terms, price: Issue, value: Decimal) -> bool:
+    """Whether a first quote is a seller's own: nobody pays more than the seller hopes for."""
+    target = terms.target.package.get(price.name) if terms.target is not None and terms.target.package else None
+    at = None if target is None else coordinate(price.type, target)
+    return price.direction == "higher" and at is not None and value >= at
 
 
 def _reaches(issue: Issue, values: Sequence[Scalar], goal: float) -> bool:

@@ -8,7 +8,7 @@ may also end the talk.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final, Literal
 
 from negotiator.advice.concession.aims import Aims, Evidence, Style, find_aims, with_assumed_ranges
@@ -29,7 +29,7 @@ from negotiator.terms.issues import Issue, Package, same_value, worth_of
 from negotiator.terms.terms import Terms, days_left
 from negotiator.terms.utility import is_complete
 
-LEAST_ANSWER: Final = 0.7
+LEAST_ANSWER: Final = 0.5
 """A small step of theirs is answered with at least this share of the planned one."""
 UNMOVED_ANSWERS: Final = (0.0, 0.8, 1.0)
 """Shares of the planned step while they do not move: at first none, since nobody bids against themselves."""
@@ -44,6 +44,8 @@ UNANSWERED_STEPS: Final = 2
 """So many steps of the user meet no movement; then the offer stands once more, and the talk ends."""
 CLOSING_STEPS: Final = 2
 """In how many steps the rest is spent when the planned steps are used up."""
+CLOSING_OFFERS: Final = 2
+"""In the last two of the stated rounds the user meets an offer that they could take half-way."""
 FINAL_SHARE: Final = 0.75
 """When they first repeat a final offer beyond the limit, the user goes half of the way to it, and at most this share of
 the way that is left: the rest is for their answer, and nothing tells where the limit is."""
@@ -56,6 +58,7 @@ INVITED_PULL: Final = 1.6
 """The same for one that they bring up themselves in a question or a condition."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
+MOST_DECAY: Final = 0.85
 FIRST_ROOM: Final = 0.5
 """Before their second figure: the share of the way from their offer to the user's target that they may still give."""
 FINAL_DISCOUNT: Final = 0.4
@@ -148,12 +151,13 @@ def person_move(
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
     message = hear_message(with_assumed_ranges(terms)[0], offers, words)
-    packages = [*(row.package for row in (*offers, *message.rows)), *message.others]
+    heard = message.added_to(offers)
+    packages = [*(row.package for row in heard), *message.others]
     aims = find_aims(terms, style=style, evidence=evidence, offered=packages, own=own)
     left = days_left(terms.deadline, now)
     if message.rows:
-        on_table = _completed(terms, [*offers, *message.rows])
-    standing = on_table is not None or not _is_last_whole(terms, [*offers, *message.rows])
+        on_table = _completed(terms, heard)
+    standing = on_table is not None or not _is_last_whole(terms, heard)
     reading = read_talk(aims, offers, on_table=standing, usual_step=0.0, message=message)
     aims = with_learned_pulls(aims, reading)
     path = concession_path(
@@ -289,9 +293,14 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
     rounds = aims.terms.max_rounds
     last = rounds is not None and path.made + 1 >= rounds
     ultimatum = reading.says_final and reading.unmoved > 0
-    middle = _middle(aims, path, reading) if reading.proposes_split else None
+    middle = _middle(aims, path, reading, aims.end) if reading.proposes_split else None
     if middle is not None:
         return middle, "middle"
+    closing = rounds is not None and path.made + CLOSING_OFFERS >= rounds
+    if closing and reading.their_last is not None and aims.is_acceptable(reading.their_last):
+        made = _middle(aims, path, reading, aims.floor)
+        if made is not None and made.given > 0:
+            return made, "final_step"
     if not last and not ultimatum and reading.unmoved > 1 + UNANSWERED_STEPS:
         return path.now, "hold"
     if ultimatum and reading.unmoved == 1 and not last:
@@ -352,8 +361,8 @@ def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
     return min(FINAL_SHARE, gap / 2 / left) if left > 0 else FINAL_SHARE
 
 
-def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | None:
-    """The package half-way between their offer and the user's, which they proposed; None where it is short of the path.
+def _middle(aims: Aims, path: ConcessionPath, reading: Reading, least: float) -> PathStep | None:
+    """The package half-way between their offer and the user's; None where it is worth less than `least`.
 
     On each issue the people's value whose worth is nearest to the middle, rounded in the user's favour.
     """
@@ -368,7 +377,7 @@ def _middle(aims: Aims, path: ConcessionPath, reading: Reading) -> PathStep | No
         if there < here and good:
             package[name] = good[-1]
     utility = aims.worth(package)
-    if not aims.is_acceptable(package) or utility < aims.end:
+    if not aims.is_acceptable(package) or utility < least:
         return None
     gives = tuple(
         ValueChange(aim.issue, path.now.package[aim.issue.name], package[aim.issue.name])
@@ -430,7 +439,8 @@ def expected_room(aims: Aims, reading: Reading) -> float:
     table = aims.distance(last)
     moves = [step for step in reading.their_steps if step > 0]
     if moves and reading.unmoved < 2:
-        room = moves[-1] * STEP_DECAY / (1 - STEP_DECAY) * (0.7**reading.unmoved)
+        decay = _step_decay(moves)
+        room = moves[-1] * decay / (1 - decay) * (0.7**reading.unmoved)
     elif moves:
         room = moves[-1] * 0.25
     else:
@@ -439,6 +449,12 @@ def expected_room(aims: Aims, reading: Reading) -> float:
     if known is not None:
         room = 0.5 * (room + known) if moves else known
     return max(1e-6, room * (FINAL_DISCOUNT if reading.says_final else 1.0))
+
+
+def _step_decay(moves: Sequence[float]) -> float:
+    """The ratio of one step of theirs to the one before: the usual one, corrected by theirs."""
+    ratios = [min(1.0, later / before) for before, later in pairwise(moves)]
+    return min(MOST_DECAY, (STEP_DECAY + sum(ratios)) / (1 + len(ratios)))
 
 
 def _estimated_room(aims: Aims, reading: Reading) -> float | None:

@@ -33,6 +33,8 @@ ROUNDED_STEP: Final = 1.02
 HALF_WAY: Final = 0.45
 """From this share on, a step goes about half of the way."""
 MAX_CHANGES_SAID: Final = 3
+MAX_WHOLE_ISSUES: Final = 3
+"""Offers of so few issues are said as a whole in a choice."""
 """Two offers are said together where they have at most so many changes between them."""
 _TIMES: Final = ("twice", *(f"{n} times" for n in ("three", "four", "five", "six", "seven")))
 
@@ -108,6 +110,7 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         gained=_gained(move, words),
         alternative=_alternative(move),
         taken=[_heard_offer(one, aims, words) for one in message.taken],
+        is_beside=bool(message.others),
         unsure=[_heard_offer(one, aims, words) for one in message.unsure if one.chance >= LIKELY],
         past_limit="" if last is None or aims.is_acceptable(last) else _past(aims, last, words),
         reply=reply,
@@ -353,19 +356,23 @@ def _choice(move: PersonMove, step: PathStep) -> Package | None:
 def _choice_facts(move: PersonMove, step: PathStep, words: Wording) -> dict[str, Any] | None:
     """The step and another offer of equal worth as a choice; what they choose shows what they value."""
     other = _choice(move, step)
-    if other is None:
+    named = {issue.name for issue in move.path.aims.terms.issues if move.reading.mentions(issue)}
+    if other is None or named & {one.issue.name for one in _changes(move, other) if one.issue.type != "money"}:
         return None
     touched, offers = {one.issue.name for one in step.gives}, list[str]()
+    is_short = len(step.package) <= MAX_WHOLE_ISSUES
     for package in (step.package, other):
         changes = _changes(move, package)
         touched |= {one.issue.name for one in changes}
         total = words.total(package)
-        offers.append(_gives(words, changes) + (f" ({words.money(total.amount)} {total.scope})" if total else ""))
+        change = _gives(words, changes) + (f" ({words.money(total.amount)} {total.scope})" if total else "")
+        offers.append(words.deal(package, with_total=False) if is_short else change)
     asked = step.ask.issue if step.ask is not None else None
     return {
         "offers": offers,
+        "verb": "offer" if is_short else "",
         "touches_ask": asked is not None and asked.name in touched,
-        "leaves_rest": len(step.package) > len(touched),
+        "leaves_rest": not is_short and len(step.package) > len(touched),
     }
 
 

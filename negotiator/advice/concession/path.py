@@ -43,6 +43,8 @@ ASKED_SHARE: Final = 0.25
 """What is asked for a step is worth at least this share of it to the user; where nothing is, a step of theirs is."""
 TARGET_PULL: Final = 0.2
 """Where one figure is all, a step whose size is this near, as a share of it, goes to the target itself."""
+GIFT_SHARE: Final = 0.5
+"""The share of what they gave on an issue that is given back on the others, beside the step itself."""
 LEAST_STEP: Final = 0.25
 """Where they chose a value that costs the user something, that counts for the step, up to all but this share."""
 TOLERANCE: Final = 1e-9
@@ -256,8 +258,7 @@ def next_step(
     The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
     any issue, unless `growth` says so. `scale` makes the step smaller, for an answer to a small move of theirs.
     `closing` also spends what the planned steps keep back. `before` is the last of `own` if that is itself a step of
-    the path. What the start is worth beyond the last of `own`, since they gave it or chose it, is given back with the
-    step: nobody asks for more than before.
+    the path. Of what the start is worth beyond the last of `own`, since they gave it, a share is given back.
     """
     start = position(aims, own, their_last, chosen) if before is None else before.package
     if left < 1:
@@ -270,7 +271,8 @@ def next_step(
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
         if room > TOLERANCE:
             ratio = STEP_RATIO[style]
-            wished = max(gift, 0.0) + max(0.0, room - max(gift, 0.0)) * (1 - ratio) / (1 - ratio**left) * scale
+            back = GIFT_SHARE * max(gift, 0.0)
+            wished = back + max(0.0, room - back) * (1 - ratio) / (1 - ratio**left) * scale
             wished = max(wished + min(gift, 0.0), wished * LEAST_STEP)
             moves = _moves_within(aims, start, their_last, wished, room, falls)
         if moves:

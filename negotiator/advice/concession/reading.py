@@ -46,7 +46,8 @@ Happening = Literal[
 class HeardMessage:
     """What their words say beyond the recorded offers.
 
-    `rows` are offers that they surely make and that are not recorded; `taken` is the same as packages with their
+    `rows` are offers that they surely make and that are not recorded, `instead` the places of recorded ones of the same
+    message that are worse for the user; `taken` is the same as packages with their
     quotes, `unsure` what they may offer. `others` are packages that they offer beside their latest one. `chosen` has
     the values that they chose among the user's packages.
     """
@@ -57,6 +58,11 @@ class HeardMessage:
     unsure: tuple[HeardOffer, ...] = ()
     others: tuple[Package, ...] = ()
     chosen: Package = field(default_factory=dict[str, Scalar])
+    instead: frozenset[int] = frozenset()
+
+    def added_to(self, offers: Sequence[LedgerOffer]) -> list[LedgerOffer]:
+        """The offers with what the message adds, in place of those that it betters."""
+        return [*(row for row in offers if row.seq not in self.instead), *self.rows]
 
 
 NO_MESSAGE: Final = HeardMessage()
@@ -131,7 +137,7 @@ def read_talk(
     since the user's last offer, `answer` what they say now, `message` what that adds to the ledger.
     """
     message = message or NO_MESSAGE
-    offers = [*offers, *message.rows]
+    offers = message.added_to(offers)
     named = completed_offers(offers)
     rows = sorted((row for side in SIDES for row in _filled(aims, named, side)), key=_place)
     own = tuple(row.package for row in rows if row.by == "me")
@@ -188,17 +194,20 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
     new = [(one, package) for one, package in whole if not any(_is_within(terms, one.package, row) for row in recorded)]
     sure = [(one, package) for one, package in new if one.chance >= SURE]
     ranked = sorted(sure, key=lambda pair: package_utility(terms.preferences, pair[1]).low)
-    # A package that they name beside a recorded one is another choice; the recorded one stays their offer.
-    others = [package for _, package in (ranked if recorded else ranked[:-1])]
+    # Of several packages that they name, a recorded one among them, the best for the user counts as their offer.
+    worth = package_utility(terms.preferences, recorded[-1]).low if recorded else -1.0
+    best = [pair for pair in ranked[-1:] if package_utility(terms.preferences, pair[1]).low > worth + TOLERANCE]
+    others = [*recorded[-1:], *(package for one, package in ranked if [one] != [first for first, _ in best])]
     last = max((row.seq for row in named), default=0)
-    rows = () if recorded else tuple(LedgerOffer(last + 1, "them", one.package) for one, _ in ranked[-1:])
+    rows = tuple(LedgerOffer(last + 1, "them", package) for _, package in best)
     return HeardMessage(
         heard,
         rows,
         tuple(one for one, _ in sure),
         tuple(one for one, _ in new if one.chance < SURE),
-        tuple(others),
+        tuple(others if rows else others[1:] if recorded else others),
         _chosen(terms, heard),
+        frozenset(row.seq for row in named if rows and row.by == "them" and row.seq > place),
     )
 
 

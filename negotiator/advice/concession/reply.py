@@ -62,6 +62,11 @@ class Reply:
     held_out: str = ""
 
     @property
+    def can_give(self) -> bool:
+        """Whether something is left that can be given."""
+        return any(is_give for _, is_give in self.points)
+
+    @property
     def open(self) -> tuple[AskedOfUs, ...]:
         """The questions without an answer."""
         return tuple(
@@ -164,25 +169,22 @@ def plain_line(template: str, **facts: object) -> str:
 
 
 def _of_the_talk(aims: Aims, reading: Reading, words: Wording) -> list[str]:
-    """Reasons that others can check and that the talk itself gives: who came further, and how close both are."""
+    """Reasons that others can check and that the talk itself gives: the market, and how close both are."""
     price, baseline = aims.price, aims.terms.baseline
     market = baseline.value if baseline is not None and baseline.kind == "market" else None
     if price is not None and market is not None:
         here, known = (worth_of(price, one) for one in (aims.opening[price.name], market))
         market = market if here is not None and known is not None and known >= here else None
     mine, theirs = (_prices(price, side) for side in (reading.own, reading.theirs))
-    moved = [abs(values[-1] - values[0]) if values else Decimal(0) for values in (mine, theirs)]
     first, now = (abs(mine[at] - theirs[at]) if mine and theirs else Decimal(0) for at in (0, -1))
     return said(
         "move.of_the_talk",
         words=words,
         voice=words.voice,
         price=price,
-        alone=len(aims.issues) == 1,
         is_benchmark=any(ground.source.startswith("benchmark:") for ground in aims.grounds),
         market=market,
-        moved=moved,
-        gap=now if 0 < now <= CLOSE_GAP * first else None,
+        gap=now if 0 < now <= CLOSE_GAP * first and "between us" not in " ".join(reading.said) else None,
     )
 
 

@@ -18,12 +18,12 @@ from negotiator.advice.hearing.figures import (
 from negotiator.advice.hearing.heard import FIGURE_KINDS, LIKELY, FigureKind, Heard, HeardAct, HeardFigure, HeardOffer
 from negotiator.advice.hearing.model import load_models
 from negotiator.advice.hearing.named_terms import named_values
-from negotiator.terms.issues import Issue, Scalar, check_value
+from negotiator.terms.issues import Issue, Scalar, check_value, coordinate
 
 ABOUT: Final = 0.3
 """The least chance that a figure is a value of an issue."""
-BESIDE: Final = 0.8
-"""The same for a figure that repeats an earlier value beside an offer on another issue."""
+FURTHEST: Final = 4
+"""A figure that is so many times smaller or larger than every price named is none."""
 
 
 def hear(text: str, told: Told) -> Heard:
@@ -117,13 +117,19 @@ def _offers(
 def _offered_values(
     message: Message, figures: Sequence[HeardFigure], likely: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[str, Scalar, float, tuple[int, int]]]:
-    """Every issue, offered value, chance and sentence, in the order of the message."""
+    """Every issue, offered value, chance and sentence, in the order of the message.
+
+    What a question without a price names after an offer is asked about, and no part of it: "Could you pay in 14 days?"
+    """
     issues = {issue.name: issue for issue in message.told.issues}
+    is_priced = False
     for span in message.sentences:
         own = [one for one in figures if one.sentence == span]
-        offered = [
-            one for one in own if one.kind in ("offer", "cut") and one.issue is not None and one.value is not None
-        ]
+        offered = [one for one in own if one.kind in ("offer", "cut") and _is_possible(message, one)]
+        has_price = any(issues[one.issue].type == "money" for one in offered if one.issue is not None)
+        if is_priced and not has_price and message.words[span[1] - 1] == "?":
+            continue
+        is_priced = is_priced or has_price
         for one in own:
             is_repeated = one.kind in ("mine", "theirs", "count") and one.issue is not None and one.value is not None
             if one in offered:
@@ -145,6 +151,17 @@ def _offered_values(
                     yield name, value, max([one.chance for one in offered], default=LIKELY), span
 
 
+def _is_possible(message: Message, one: HeardFigure) -> bool:
+    """Whether a figure is a value of an issue that is not far from all that both sides named on it."""
+    issue = next((issue for issue in message.told.issues if issue.name == one.issue), None)
+    at = None if issue is None or one.value is None else coordinate(issue.type, one.value)
+    if issue is None or at is None:
+        return False
+    known = [value for side in (message.told.mine, message.told.theirs) for value in known_values(issue, side)]
+    known += [issue.range.min, issue.range.max] if issue.range is not None else []
+    return issue.type != "money" or not known or min(known) / FURTHEST <= at <= max(known) * FURTHEST
+
+
 def _free(issue: Issue) -> Issue:
     """The issue without its range: the other side may name what the user would never."""
     return replace(issue, range=None)
@@ -164,7 +181,7 @@ def _offer(
 
 # Acts
 
-ACT_BOUNDS: Final = {"offer": 0.3, "ask": 0.45, "no": 0.3, "yes": 0.3}
+ACT_BOUNDS: Final = {"offer": 0.3, "ask": 0.45, "no": 0.3, "yes": 0.3, "final": 0.2, "if": 0.35}
 """From which chance on a sentence is taken to do something; others from `ACT_BOUND` on."""
 ACT_BOUND: Final = 0.25
 
@@ -175,8 +192,9 @@ def _act_chances(message: Message, span: tuple[int, int], figures: Sequence[Hear
 
 
 def _acts(message: Message, span: tuple[int, int], chances: dict[str, float]) -> Iterator[HeardAct]:
+    is_question = message.words[span[1] - 1] == "?" and chances["offer"] < LIKELY
     for name, chance in chances.items():
-        if " " in name or chance < ACT_BOUNDS.get(name, ACT_BOUND):
+        if " " in name or (chance < ACT_BOUNDS.get(name, ACT_BOUND) and not (name == "ask" and is_question)):
             continue
         kinds = {label.partition(" ")[2]: each for label, each in chances.items() if label.startswith(f"{name} ")}
         of = max(kinds, key=kinds.__getitem__) if kinds and max(kinds.values()) >= ACT_BOUND / 2 else ""
