@@ -31,8 +31,8 @@ from negotiator.terms.utility import is_complete
 
 LEAST_ANSWER: Final = 0.5
 """A small step of theirs is answered with at least this share of the planned one."""
-UNMOVED_ANSWERS: Final = (0.0, 0.8, 1.0)
-"""Shares of the planned step while they do not move: at first none, since nobody bids against themselves."""
+UNMOVED_ANSWERS: Final = (0.4, 0.8, 1.0)
+"""Shares of the planned step while they do not move: at first a small one, with a reason, and not the same words twice."""
 MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
