@@ -169,7 +169,7 @@ class Wording:
                 extras.append(said)
                 continue
             if said.startswith(f"{label}: "):
-                said = f"“{self.value(issue, value)}” for {noun_phrase(label)}"
+                said = f"{self.value(issue, value)} for {noun_phrase(label)}"
             plain.append(f"{said}{self._instead(issue, (before or {}).get(issue.name))}")
         return " ".join([join_words(plain) or "it", join_words(extras)]).strip()
 

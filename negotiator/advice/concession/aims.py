@@ -512,7 +512,8 @@ class _Aiming:
 
     def _opening(self, issue: Issue, target: Scalar | None, goal: float, least: float) -> Scalar | None:
         """The value to open with: the target, stretched as far as there are grounds where values have an order."""
-        if issue is not self.terms.price and target is not None and abs(goal - least) <= limits.TOLERANCE:
+        is_listed = issue.type in UNORDERED_TYPES or bool(issue.options)
+        if is_listed and target is not None and abs(goal - least) <= limits.TOLERANCE:
             return value_of_worth(self.terms, issue, 1.0)  # nothing was hoped for: it is asked for, and can be given
         if issue.type in UNORDERED_TYPES:
             return target if target is not None else value_of_worth(self.terms, issue, goal)

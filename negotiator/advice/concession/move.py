@@ -301,7 +301,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
         made = _middle(aims, path, reading, aims.floor)
         if made is not None and made.given > 0:
             return made, "final_step"
-    if not last and not ultimatum and reading.unmoved > 1 + UNANSWERED_STEPS:
+    if not last and not ultimatum and reading.unmoved > UNANSWERED_STEPS:
         return path.now, "hold"
     if ultimatum and reading.unmoved == 1 and not last:
         made = next_step(

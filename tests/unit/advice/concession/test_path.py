@@ -97,7 +97,7 @@ def followed(terms: Terms, style: Style) -> tuple[list[Package], list[Package]]:
         table: dict[str, Scalar] = {price.name: at}
         ledger.append(LedgerOffer(2 * spoken, "them", table))
         move = person_move(terms, ledger, now=NOW, on_table=table, style=style)
-        if move.action != "counter" or move.package is None:
+        if move.action != "counter" or move.package is None or move.why == "final_step":
             break
         walked.append(move.package)
         ledger.append(LedgerOffer(2 * spoken + 1, "me", move.package))
