@@ -61,6 +61,7 @@ _DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium b
 _PARTICIPLE: Final = re.compile(r"(?!fixed|limited|extended|reduced|unlimited)[a-z]{2,}ed")
 """Options that follow the label: `delivery included`, but `a fixed start`."""
 _MONTHS: Final = word_set("january february march april may june july august september october november december")
+_WEEKDAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday")
 _PARTIES: Final = word_set(
     "buyer seller landlord tenant employer employee candidate contractor customer client supplier agency owner vendor"
 )
@@ -400,7 +401,9 @@ def _option_phrase(label: str, said: str) -> str:
     if said in _MONTHS:
         starts = words[-1] == "from" or words[0].lower() in {"start", "beginning"}
         return f"{label.removesuffix(' from')} {'from' if starts else 'in'} {said.capitalize()}"
-    if len(words) <= 2 and re.fullmatch(r"(?:(?:very|more|less) )?[a-z]+", said) and said != "included":
+    if said in _WEEKDAYS:
+        return f"a {said.capitalize()}" if words == ["day"] else f"{label} on a {said.capitalize()}"
+    if len(words) <= 3 and re.fullmatch(r"(?:(?:very|more|less) )?[a-z]+", said) and said != "included":
         return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")
     return f"{label}: {said}"
 

@@ -23,7 +23,7 @@ from negotiator.advice.concession.path import (
     next_step,
     priced_trades,
 )
-from negotiator.advice.concession.reading import Reading, hear_message, read_talk
+from negotiator.advice.concession.reading import Reading, as_taken_up, hear_message, read_talk
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.terms.issues import Issue, Package, same_value, worth_of
 from negotiator.terms.terms import Terms, days_left
@@ -32,7 +32,7 @@ from negotiator.terms.utility import is_complete
 LEAST_ANSWER: Final = 0.5
 """A small step of theirs is answered with at least this share of the planned one."""
 UNMOVED_ANSWERS: Final = (0.4, 0.8, 1.0)
-"""Shares of the planned step while they do not move: at first a small one, with a reason, and not the same words twice."""
+"""Shares of the planned step while they do not move: at first a small one, with a reason."""
 MAX_OFFERS: Final = 200
 """The latest offers that are read; people make far fewer."""
 HOLDS: Final = frozenset({"they_are_silent", "moved_back", "took_back"})
@@ -58,6 +58,8 @@ INVITED_PULL: Final = 1.6
 """The same for one that they bring up themselves in a question or a condition."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
+PRIOR_STEPS: Final = 1
+"""What is expected before their second figure counts as much as so many of their steps."""
 MOST_DECAY: Final = 0.85
 FIRST_ROOM: Final = 0.5
 """Before their second figure: the share of the way from their offer to the user's target that they may still give."""
@@ -151,6 +153,7 @@ def person_move(
     """
     offers = sorted(offers, key=lambda row: row.seq)[-MAX_OFFERS:]
     message = hear_message(with_assumed_ranges(terms)[0], offers, words)
+    offers = as_taken_up(terms, offers)
     heard = message.added_to(offers)
     packages = [*(row.package for row in heard), *message.others]
     aims = find_aims(terms, style=style, evidence=evidence, offered=packages, own=own)
@@ -438,13 +441,13 @@ def expected_room(aims: Aims, reading: Reading) -> float:
         return 0.0
     table = aims.distance(last)
     moves = [step for step in reading.their_steps if step > 0]
+    room = FIRST_ROOM * max(0.0, aims.target_utility - table) * 0.5**reading.unmoved
     if moves and reading.unmoved < 2:
         decay = _step_decay(moves)
-        room = moves[-1] * decay / (1 - decay) * (0.7**reading.unmoved)
+        shown = moves[-1] * decay / (1 - decay) * (0.7**reading.unmoved)
+        room = (PRIOR_STEPS * room + len(moves) * shown) / (PRIOR_STEPS + len(moves))
     elif moves:
         room = moves[-1] * 0.25
-    else:
-        room = FIRST_ROOM * max(0.0, aims.target_utility - table) * 0.5**reading.unmoved
     known = _estimated_room(aims, reading)
     if known is not None:
         room = 0.5 * (room + known) if moves else known

@@ -74,7 +74,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "approver": tidy(words.terms.authority.approver or ""),
         "price": price,
         "is_seller": terms.role in SELLING_ROLES,
-        "has_alternative": terms.batna is not None or _alternative(move),
+        "alternative_line": _alternative_line(move, words),
         "reply": reply,
         "thanks": thanks(move, words),
         "wish": _wish(move),
@@ -269,6 +269,13 @@ def _facts(move: PersonMove, words: Wording) -> dict[str, Any]:
     }
 
 
+def _alternative_line(move: PersonMove, words: Wording) -> str:
+    """The answer to what else the user has, which tells no more than that there is something; once in a talk."""
+    known = move.path.aims.terms.batna is not None or _alternative(move)
+    line = " ".join(said("move.another_way", voice=words.voice, known=known))
+    return "" if any(line in one for one in move.reading.said) else line
+
+
 def _alternative(move: PersonMove) -> str:
     """The user's alternative as they described it."""
     details = move.path.aims.terms.batna_details
@@ -291,7 +298,7 @@ def thanks(move: PersonMove, words: Wording) -> str:
     came = [
         f"coming {'up' if one.direction == 'higher' else 'down'} to {words.price(one, last[one.name])}" for one in price
     ]
-    return join_words([*came, *([words.objects(rest)] if rest else [])])
+    return join_words([*came, *([f"agreeing to {words.objects(rest)}"] if rest else [])])
 
 
 def _says_whole(move: PersonMove) -> bool:

@@ -177,8 +177,6 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
     """What `words`, said since the user's last offer, add to the ledger. `terms` have a range for each issue."""
     if not words:
         return NO_MESSAGE
-    from negotiator.advice.hearing.hear import hear  # numpy, and the models
-
     named = completed_offers(offers)
     place = max((row.seq for row in named if row.by == "me"), default=0)
     told = Told(
@@ -187,11 +185,17 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
         tuple(row.package for row in named if row.by == "them" and row.seq < place),
         terms.currency,
     )
-    heard = hear(words, told)
+    heard = _hear(words, told)
     recorded = [row.package for row in named if row.by == "them" and row.seq > place]
     base = [*told.theirs, *recorded][-1:]
     whole = [(one, {**(base[0] if base else {}), **one.package}) for one in heard.offers]
-    new = [(one, package) for one, package in whole if not any(_is_within(terms, one.package, row) for row in recorded)]
+    new = [
+        (one, package)
+        for one, package in whole
+        if not any(
+            _is_within(terms, one.package, row) or _differs_in_price_alone(terms, package, row) for row in recorded
+        )
+    ]
     sure = [(one, package) for one, package in new if one.chance >= SURE]
     ranked = sorted(sure, key=lambda pair: package_utility(terms.preferences, pair[1]).low)
     # Of several packages that they name, a recorded one among them, the best for the user counts as their offer.
@@ -211,10 +215,46 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
     )
 
 
+def as_taken_up(terms: Terms, offers: Sequence[LedgerOffer]) -> list[LedgerOffer]:
+    """The offers, where the user's last one was a choice of two, with the one that the other side then took up.
+
+    The ledger has the first of the two; the second is in the user's words. They take it up when their answer has its
+    values on all issues but the price.
+    """
+    mine = next((place for place in reversed(range(len(offers))) if offers[place].by == "me"), None)
+    if mine is None or mine + 1 >= len(offers) or " either " not in offers[mine].words:
+        return list(offers)
+    answer, row = offers[-1].package, offers[mine]
+    named = completed_offers(offers)
+    told = Told(
+        terms.issues,
+        tuple(one.package for one in named[: mine + 1] if one.by == "them"),
+        tuple(one.package for one in named[:mine] if one.by == "me"),
+        terms.currency,
+    )
+    other = [{**row.package, **one.package} for one in _hear(row.words, told).offers]
+    taken = [one for one in other if _differs_in_price_alone(terms, answer, one)]
+    if not taken or _differs_in_price_alone(terms, answer, row.package):
+        return list(offers)
+    return [*offers[:mine], replace(row, package=taken[-1]), *offers[mine + 1 :]]
+
+
+def _hear(words: str, told: Told) -> Heard:
+    from negotiator.advice.hearing.hear import hear  # numpy, and the models
+
+    return hear(words, told)
+
+
 def _is_within(terms: Terms, package: Package, whole: Package) -> bool:
     """Whether a package names nothing that differs from another one."""
     known = ((issue, package[issue.name]) for issue in terms.issues if issue.name in package)
     return all(issue.name in whole and same_value(issue.type, value, whole[issue.name]) for issue, value in known)
+
+
+def _differs_in_price_alone(terms: Terms, package: Package, other: Package) -> bool:
+    """Whether a package is another one in its price only: beside a recorded price, a figure that was read is none."""
+    rest = {name: value for name, value in package.items() if terms.price is None or name != terms.price.name}
+    return _is_within(terms, rest, other)
 
 
 def _chosen(terms: Terms, heard: Heard) -> Package:
