@@ -73,7 +73,7 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     held_out = heard.act("if")
     answered = {one.fact for one in questions}
     points = [one for one in _points(aims, reading, words, told) if one[0] not in answered]
-    taken_up = [one for one in points if held_out is not None and one[1] and _share_words(one[0], held_out.quote)]
+    taken_up = [one for one in points if held_out is not None and one[1] and share_words(one[0], held_out.quote)]
     fitting = taken_up or [one for one in points if not (wants_reason and one[1])] or points
     point, is_give = fitting[0] if fitting else ("", False)
     if wants_reason and (is_give or not point):
@@ -94,11 +94,11 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
 
 def _question(act: HeardAct, told: Sequence[Argument]) -> Question:
     of = act.of or "other"
-    answers = [one for one in told if _share_words(one.fact, act.quote)] if of in ("fact", "timing", "other") else []
+    answers = [one for one in told if share_words(one.fact, act.quote)] if of in ("fact", "timing", "other") else []
     return Question(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(answers[0].fact) if answers else "")
 
 
-def _share_words(one: str, other: str) -> bool:
+def share_words(one: str, other: str) -> bool:
     """Whether two texts have a word of some length in common."""
     words = {word for word in stemmed_terms(one) if len(word) > 3}
     return bool(words & set(stemmed_terms(other)))
