@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final, Literal, NotRequired, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from negotiator.advice.concession.reply_check import ProblemKind
 from negotiator.advice.leverage.power import FACTOR_NAMES
 from negotiator.base.errors import FieldError
 from negotiator.base.field_errors import pointed_error
@@ -298,7 +297,7 @@ class CheckReply(NegotiationId):
 class ReplyProblem(TypedDict):
     """Something to mend: the words of the draft, or of the question that it leaves open, and what to write instead."""
 
-    kind: ProblemKind
+    kind: Literal["other_figure", "missing_figure", "tells_private", "unanswered", "said_before", "slot", "accepts"]
     quote: str
     mend: str
 

@@ -33,7 +33,7 @@ LEAST_STEMS: Final = 2
 NEAR: Final = 40
 """Characters between a figure and the words that call it a limit."""
 _ASKING: Final = word_set("how much many get any not let just also i'd ll m s t")
-_SLOT: Final = re.compile(r"\[[^\[\]\n]{1,80}\](?!\()")
+_SLOT: Final = re.compile(r"\[[^\[\]\n]{1,80}\](?!\()|\{[^{}\n]{1,80}\}")
 _WORDS: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _END: Final = re.compile(r"[.!?]\s|\n")
 _SIGNS: Final = {name: re.compile(rule, re.IGNORECASE) for name, rule in table("reply_check").items()}
@@ -217,7 +217,7 @@ def _at(issue: Issue, package: Package) -> Decimal | None:
 
 
 def _stems(text: str) -> set[str]:
-    return {stem for stem in stemmed_terms(text) if len(stem) > 3}
+    return {stem for stem in stemmed_terms(text) if len(stem) > 2} - _ASKING
 
 
 # Figures
@@ -255,7 +255,8 @@ def _may_offer(draft: _Draft, held: HeldMove, issue: Issue, value: Scalar) -> bo
 
 def _is_unknown_money(said: _Said, held: HeldMove) -> bool:
     issue = held.terms.issue(said.heard.issue or "")
-    if not (said.is_money or (issue is not None and issue.type == "money")):
+    is_price = issue is not None and issue.type == "money" and said.heard.kind != "count"
+    if not said.is_money and not is_price:
         return False
     apart = said.heard.kind not in ("offer", "cut") or issue is None
     return not said.readings & (held.open_numbers | (held.gaps if apart else set()))
@@ -388,3 +389,8 @@ def _accepts(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
         answers = any(share_words(f"{one.quote} {one.fact}", act.quote) for one in held.questions)
         if act.name == "yes" and act.chance >= LIKELY and not answers and not numbers(act.quote) & wanted:
             yield _problem("accepts", act.quote, offer=offer, ends=held.action == "walk_away")
+    theirs = {_at(price, row.package) for row in held.offers if price is not None and row.by == "them"} - wanted
+    for one in draft.sentences:
+        takes = _SIGNS["takes"].search(one.replace("’", "'")) and not _SIGNS["holds_back"].search(one.replace("’", "'"))
+        if takes and numbers(one) & theirs and not numbers(one) & wanted:
+            yield _problem("accepts", one, offer=offer, ends=held.action == "walk_away")
