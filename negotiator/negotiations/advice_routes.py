@@ -266,8 +266,8 @@ class NegotiationAdvice:
                 utterance=asked.utterance,
                 benchmarks=benchmarks,
             )
-            is_safe = all(one["kind"] not in UNSAFE for one in checked["problems"])
-            return worded if is_safe else {**answer, "worded_by": "engine"}
+            found = {one["kind"] for one in checked["problems"]}
+            return {**answer, "worded_by": "engine"} if found & UNSAFE else worded
 
         def work() -> dict[str, Any]:
             terms = session.terms

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from negotiator.advice.concession import move_text
 from negotiator.advice.concession.aims import Evidence
-from negotiator.advice.concession.move import PersonMove, person_move
+from negotiator.advice.concession.move import MAX_OFFERS, PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
 from negotiator.advice.concession.reply import Question, Reply, reply_to
 from negotiator.advice.concession.reply_check import HeldMove, check_reply
@@ -128,7 +128,8 @@ def checked_reply(
 ) -> ReplyCheck:
     """A draft held against a package, else against the next move, whose inputs it needs."""
     terms, move = _stored_move(session, rows, now=now, style=style, utterance=utterance, benchmarks=benchmarks)
-    held = held_move(move, session.terms, ledger_offers(rows), utterance, _package_sent(terms, package))
+    offers_read = ledger_offers(rows)[-MAX_OFFERS:]
+    held = held_move(move, session.terms, offers_read, utterance, _package_sent(terms, package))
     problems, offers = check_reply(draft, held)
     return {
         "ok": not problems,
@@ -167,8 +168,9 @@ def held_move(
 
 def _is_same(terms: Terms, package: Package, other: Package | None) -> bool:
     """Whether a package names nothing but values of the other one."""
-    named = [one for one in terms.issues if one.name in package]
-    return other is not None and all(same_value(one.type, package[one.name], other.get(one.name)) for one in named)
+    return other is not None and all(
+        one.name not in package or same_value(one.type, package[one.name], other.get(one.name)) for one in terms.issues
+    )
 
 
 def described_person_answer(body: NextMoveBody) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from negotiator.base.search_terms import stemmed_terms
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value
 from negotiator.terms.limits import private_figures
 from negotiator.terms.plain_text import split_sentences, word_set
-from negotiator.terms.terms import Argument, Terms
+from negotiator.terms.terms import Terms
 from negotiator.terms.wording import Wording
 
 ProblemKind = Literal["other_figure", "missing_figure", "tells_private", "unanswered", "said_before", "slot", "accepts"]
@@ -30,6 +30,8 @@ LEAST_WORDS: Final = 5
 """A shorter sentence may be said twice."""
 LEAST_STEMS: Final = 2
 """So many words of a private text in one sentence tell it."""
+MOST_GAPS: Final = 40
+"""Differences are counted between so many packages."""
 NEAR: Final = 40
 """Characters between a figure and the words that call it a limit."""
 _ASKING: Final = word_set("how much many get any not let just also i'd ll m s t")
@@ -70,8 +72,9 @@ class HeldMove:
         return Wording(self.terms)
 
     @cached_property
-    def told(self) -> tuple[Argument, ...]:
-        return tuple(one for one in self.terms.arguments if one.shareable)
+    def facts(self) -> list[str]:
+        """What the user lets be told."""
+        return [one.fact for one in self.terms.arguments if one.shareable]
 
     @cached_property
     def own(self) -> list[Package]:
@@ -85,8 +88,8 @@ class HeldMove:
 
     @cached_property
     def known(self) -> list[Package]:
-        """All packages that both sides know or may know now."""
-        return [*self.advised, *(row.package for row in self.offers)]
+        """All packages that both sides know or may know now, those of now first."""
+        return [*self.advised, *(row.package for row in reversed(self.offers))]
 
     @cached_property
     def private(self) -> dict[str, set[Decimal]]:
@@ -101,31 +104,23 @@ class HeldMove:
     @cached_property
     def said_numbers(self) -> set[Decimal]:
         """The numbers of what may be said and of what they said."""
-        facts = (one.fact for one in self.told)
-        return {*self.move_numbers, *(at for text in (*facts, self.utterance) for at in numbers(text))}
+        return self.move_numbers | {at for text in (*self.facts, self.utterance) for at in numbers(text)}
 
     @cached_property
     def open_numbers(self) -> set[Decimal]:
-        """Amounts that may be named: values and totals of known packages, and numbers that may be said."""
-        totals = (self.words.total(one) for one in self.known)
-        return {
-            *self.said_numbers,
-            *(at for one in self.known for issue in self.terms.issues if (at := _at(issue, one)) is not None),
-            *(one.amount for one in totals if one is not None),
-        }
-
-    @cached_property
-    def gaps(self) -> set[Decimal]:
-        """Differences between prices that both sides know."""
+        """Amounts that may be named: known values, their differences, totals, and numbers that may be said."""
+        known = {at for one in self.known for issue in self.terms.issues if (at := _at(issue, one)) is not None}
+        totals = {one.amount for package in self.known if (one := self.words.total(package)) is not None}
         price = self.terms.price
-        prices = {at for one in self.known if price is not None and (at := _at(price, one)) is not None}
-        return {abs(one - other) for one in prices for other in prices}
+        prices = {_at(price, one) for one in self.known[:MOST_GAPS] if price is not None} - {None}
+        gaps = {abs(one - other) for one in prices for other in prices if one is not None and other is not None}
+        return self.said_numbers | known | totals | gaps
 
     @cached_property
     def public_stems(self) -> set[str]:
         """The stems of what both sides talk about."""
         labels = (self.words.label(one) for one in self.terms.issues)
-        known = (self.utterance, self.terms.title, self.words.them, *labels, *(one.fact for one in self.told))
+        known = (self.utterance, self.terms.title, self.words.them, *labels, *self.facts)
         return {stem for text in known for stem in _stems(text)}
 
     def phrase(self, name: str) -> str:
@@ -179,6 +174,7 @@ class _Draft:
 def check_reply(text: str, held: HeldMove) -> tuple[list[Problem], list[dict[str, Scalar]]]:
     """What to mend in a draft, each thing once, and the packages that it offers."""
     told = _told(held)
+    text = text.replace("’", "'")
     draft = _Draft(text, read_message(text, told), hear(text, told))
     found = [
         *_other_figures(draft, held),
@@ -235,9 +231,8 @@ def _other_figures(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
     for said in draft.figures:
         heard = said.heard
         if heard.issue is not None and wrong.pop((heard.issue, str(heard.value)), None) is not None:
-            if set(said.figure.readings) & held.move_numbers:
-                continue
-            yield _problem("other_figure", heard.quote, offer=held.phrase(heard.issue), ends=ends)
+            if not set(said.figure.readings) & held.move_numbers:
+                yield _problem("other_figure", heard.quote, offer=held.phrase(heard.issue), ends=ends)
         elif _is_unknown_money(said, held) and not _is_private(said, held):
             yield _problem("other_figure", heard.quote, offer="", ends=False)
     for (name, _), quote in wrong.items():
@@ -258,8 +253,7 @@ def _is_unknown_money(said: _Said, held: HeldMove) -> bool:
     is_price = issue is not None and issue.type == "money" and said.heard.kind != "count"
     if not said.is_money and not is_price:
         return False
-    apart = said.heard.kind not in ("offer", "cut") or issue is None
-    return not said.readings & (held.open_numbers | (held.gaps if apart else set()))
+    return not said.readings & held.open_numbers
 
 
 def _missing_figures(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
@@ -276,14 +270,10 @@ def _missing_figures(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
 
 
 def _changed(held: HeldMove) -> list[Issue]:
-    now = held.package or {}
-    kept = {
-        one.name
-        for one in held.terms.issues
-        for before in held.own[-1:]
-        if one.name in before and same_value(one.type, before[one.name], now.get(one.name))
-    }
-    return [one for one in held.terms.issues if one.name in now and one.name not in kept]
+    """The issues on which the package differs from the user's last one."""
+    now, before = held.package or {}, [*held.own[-1:], dict[str, Scalar]()][0]
+    named = [one for one in held.terms.issues if one.name in now]
+    return [i for i in named if i.name not in before or not same_value(i.type, before[i.name], now[i.name])]
 
 
 def _is_named(draft: _Draft, held: HeldMove, issue: Issue, value: Scalar) -> bool:
@@ -317,7 +307,7 @@ def _private_figures(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
     for said in draft.figures:
         if _is_private(said, held):
             yield _problem("tells_private", said.heard.quote, "private_figure")
-    for match in _SIGNS["limit"].finditer(draft.text.replace("’", "'")):
+    for match in _SIGNS["limit"].finditer(draft.text):
         for said in draft.figures:
             start, end = sorted((match.span(), (said.figure.start, said.figure.end)))
             between = draft.text[start[1] : end[0]]
@@ -342,29 +332,21 @@ def _private_texts(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
 
 
 def _unanswered(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
-    reasons = [one.fact for one in held.told if one.kind == "reason"]
+    reasons = [one.fact for one in held.terms.arguments if one.shareable and one.kind == "reason"]
     counts = (one for one in draft.figures if one.heard.issue is None or one.heard.kind == "count")
-    has_figure = any(not one.is_money for one in counts)
+    has_figure, stems = any(not one.is_money for one in counts), set(stemmed_terms(draft.text))
     for one in held.questions:
         if one.fact:
             is_answered = share_words(one.fact, draft.text)
         elif one.of == "reason":
-            is_answered = _has("reason", draft) or any(share_words(fact, draft.text) for fact in reasons)
+            is_answered = bool(_SIGNS["reason"].search(draft.text)) or any(share_words(i, draft.text) for i in reasons)
         else:
-            signs = ["yes_or_no", "deferred", *(["moment"] if _asks_when(one) else [])]
-            about = set(stemmed_terms(one.quote)) - _ASKING
-            is_answered = one.of not in OPEN or has_figure or bool(about & set(stemmed_terms(draft.text)))
-            is_answered = is_answered or any(_has(sign, draft) for sign in signs)
+            asks_when = one.of == "timing" or _SIGNS["asks_when"].search(one.quote)
+            signs = ["yes_or_no", "deferred", *(["moment"] if asks_when else [])]
+            is_answered = one.of not in OPEN or has_figure or any(_SIGNS[sign].search(draft.text) for sign in signs)
+            is_answered = is_answered or bool((set(stemmed_terms(one.quote)) - _ASKING) & stems)
         if not is_answered:
             yield _problem("unanswered", one.quote, question=one, fact=next(iter(reasons), ""))
-
-
-def _has(sign: str, draft: _Draft) -> bool:
-    return _SIGNS[sign].search(draft.text.replace("’", "'")) is not None
-
-
-def _asks_when(one: Question) -> bool:
-    return one.of == "timing" or _SIGNS["asks_when"].search(one.quote) is not None
 
 
 def _said_before(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
@@ -391,6 +373,6 @@ def _accepts(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
             yield _problem("accepts", act.quote, offer=offer, ends=held.action == "walk_away")
     theirs = {_at(price, row.package) for row in held.offers if price is not None and row.by == "them"} - wanted
     for one in draft.sentences:
-        takes = _SIGNS["takes"].search(one.replace("’", "'")) and not _SIGNS["holds_back"].search(one.replace("’", "'"))
+        takes = _SIGNS["takes"].search(one) and not _SIGNS["holds_back"].search(one)
         if takes and numbers(one) & theirs and not numbers(one) & wanted:
             yield _problem("accepts", one, offer=offer, ends=held.action == "walk_away")
