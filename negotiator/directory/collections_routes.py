@@ -62,7 +62,7 @@ class Collections:
                 tool=ToolOffer(
                     "List collections",
                     hint="Use it to find the collection that a tool should go to.",
-                    leave_out=("limit",),
+                    leave_out=("limit", "cursor"),
                 ),
             ),
             _read_operation(
@@ -154,6 +154,7 @@ class Collections:
                         "list_collections; create_collection makes one."
                     ),
                     name="save_to_collection",
+                    leave_out=("position", "if_revision"),
                 ),
             ),
             _write_operation(

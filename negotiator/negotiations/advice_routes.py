@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.advice.advisor import Advisor
+from negotiator.advice.concession.reply_check import UNSAFE
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.advice.open_questions import open_questions
 from negotiator.advice.plans.evidence import BenchmarkFigure
@@ -22,12 +23,14 @@ from negotiator.negotiations.queries import load_with_offers, read_current
 from negotiator.negotiations.schemas_advice import (
     MAX_BODY_BYTES,
     AskedInput,
+    CheckReply,
     Counterpart,
     LeverageBody,
     LeverageView,
     NegotiationCheck,
     NextMoveBody,
     NextMoveView,
+    ReplyCheck,
     StoredNextMove,
 )
 from negotiator.negotiations.schemas_negotiations import NegotiationId
@@ -111,12 +114,31 @@ class NegotiationAdvice:
                 refusals=(404, 409, 422),
                 tool=ToolOffer(
                     "Next move",
+                    leave_out=("scores",),
                     hint=(
-                        "Use it on every turn, once their latest move is in record_offer. Needs a walk-away, or an "
-                        "alternative with its value. Read `say` to the user and ask them what `ask` lists; record the "
-                        "offer when it is made."
+                        "Use it on every turn, once their latest move is in record_offer; pass their whole message "
+                        "as `utterance`. Needs a walk-away, or an alternative with its value. Read `say` to the user "
+                        "and ask them what `ask` lists."
                     ),
                     reads=True,
+                ),
+                tag="advice",
+            ),
+            Operation(
+                name="check_reply",
+                method="POST",
+                path="/api/negotiations/{id}/check-reply",
+                summary="Check a draft to the other side: wrong or private figures, open questions",
+                run=self.check_reply,
+                input=CheckReply,
+                output=ReplyCheck,
+                scopes=frozenset({AI_TACTICS}),
+                refusals=(404, 409, 422),
+                tool=ToolOffer(
+                    "Check a reply",
+                    hint="Use it on your own words before they are sent; mend each problem.",
+                    reads=True,
+                    leave_out=("package",),
                 ),
                 tag="advice",
             ),
@@ -177,6 +199,22 @@ class NegotiationAdvice:
         benchmarks = await self.past.benchmarks(call.caller.principal, session) if asked.counterpart == "person" else ()
         return await self._move(session, rows, asked, asked.counterpart, benchmarks)
 
+    async def check_reply(self, call: Call[CheckReply]) -> ReplyCheck:
+        owner, asked = call.caller.principal, call.input
+        session, rows = await self._load(owner, asked.id)
+        states.check_live(session.state)
+        return await thread_pools.ADVICE.run(
+            person_advice.checked_reply,
+            session,
+            rows,
+            asked.draft,
+            now=values.now(),
+            style=asked.style,
+            utterance=asked.utterance,
+            package=asked.package,
+            benchmarks=await self.past.benchmarks(owner, session),
+        )
+
     async def calculate_next_move(self, call: Call[NextMoveBody]) -> dict[str, Any]:
         body = call.input
         counterpart = body.counterpart or ("agent" if body.protocol else "person")
@@ -215,7 +253,21 @@ class NegotiationAdvice:
                 benchmarks=benchmarks,
                 scores=not isinstance(asked, StoredNextMove) or asked.scores,
             )
-            return await self._worded(answer, asked.utterance, session.terms, ledger_offers(rows))
+            worded = await self._worded(answer, asked.utterance, session.terms, ledger_offers(rows))
+            if worded["worded_by"] == "engine":
+                return worded
+            checked = await thread_pools.ADVICE.run(
+                person_advice.checked_reply,
+                session,
+                rows,
+                worded["say"],
+                now=now,
+                style=asked.style,
+                utterance=asked.utterance,
+                benchmarks=benchmarks,
+            )
+            found = {one["kind"] for one in checked["problems"]}
+            return {**answer, "worded_by": "engine"} if found & UNSAFE else worded
 
         def work() -> dict[str, Any]:
             terms = session.terms

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from negotiator.advice.concession import move_text
 from negotiator.advice.concession.aims import Evidence
-from negotiator.advice.concession.move import PersonMove, person_move
+from negotiator.advice.concession.move import MAX_OFFERS, PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
 from negotiator.advice.concession.reply import AskedOfUs, Reply, reply_to
+from negotiator.advice.concession.reply_check import HeldMove, check_reply
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
 from negotiator.advice.hearing.heard import LIKELY, SURE
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
@@ -18,16 +19,35 @@ from negotiator.advice.plans.case_template import case_words, choose_template, f
 from negotiator.advice.plans.evidence import BenchmarkFigure
 from negotiator.advice.strategy.situation import StrategySituation
 from negotiator.advice.words.sentences import table
+from negotiator.base.errors import ValidationFailed
 from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
 from negotiator.negotiations.offer_history import advised_terms, as_said, ledger_offers, live_offers
 from negotiator.negotiations.offer_queries import OfferRow
-from negotiator.negotiations.schemas_advice import NextMoveBody, Style
+from negotiator.negotiations.schemas_advice import NextMoveBody, ReplyCheck, Style
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.terms import limits
-from negotiator.terms.issues import Issue, IssueOption, IssueType, Package, Scalar, values_of, worth_of, worths_of
+from negotiator.terms.issues import (
+    Issue,
+    IssueOption,
+    IssueType,
+    Package,
+    Scalar,
+    same_value,
+    values_of,
+    worth_of,
+    worths_of,
+)
+from negotiator.terms.short_forms import read_package
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_view import package_view, value_view
-from negotiator.terms.utility import Preferences, Worth, is_complete, issues_outside_range, opposed_preferences
+from negotiator.terms.utility import (
+    Preferences,
+    Worth,
+    check_package,
+    is_complete,
+    issues_outside_range,
+    opposed_preferences,
+)
 from negotiator.terms.wording import Wording
 
 MAX_DESCRIBED_OFFERS = 200
@@ -35,6 +55,8 @@ CHANCE_DIGITS = 3
 """More would claim a knowledge that nobody has."""
 DECIDED: Final = "It goes beyond a limit of yours, no further than the offer that you allowed."
 MAX_BRIEF_POINTS: Final = 4
+MIN_QUOTE: Final = 40
+"""So many characters of a question tell whether a message has it."""
 NEVER_SAY: Final = table("brief")["never_say"]
 TONE: Final = {True: table("brief")["private"], False: table("brief")["company"]}
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my)\b")
@@ -51,25 +73,10 @@ def stored_person_answer(
     scores: bool = False,
 ) -> dict[str, Any]:
     """The next move of a stored negotiation. Raises 409 `missing_inputs` without a walk-away and an alternative."""
-    require_inputs(session.terms, floor=True)
-    terms = advised_terms(session.terms, rows, now)
-
+    terms, move = _stored_move(session, rows, now=now, style=style, utterance=utterance, benchmarks=benchmarks)
     live = live_offers(rows, now, side="them")
-    offers, counted = ledger_offers(rows), as_said(rows)
-    move = person_move(
-        terms,
-        offers,
-        now=now,
-        on_table=offer_on_table(terms, offers, live),
-        style=style,
-        words=_heard_words(utterance, _said(rows)),
-        answer=utterance,
-        refused=bool(counted) and (counted[-1].side, counted[-1].kind) == ("them", "rejection"),
-        evidence=price_evidence(terms, benchmarks),
-        own=session.terms,
-    )
     words = Wording(terms)
-    expected = expected_price(words, offers, comparable=comparable_price(terms, benchmarks))
+    expected = expected_price(words, ledger_offers(rows), comparable=comparable_price(terms, benchmarks))
     answer = person_answer(move, terms, expected, scores=scores)
     if move.package is not None and not limits.keeps_limits(session.terms, move.package):
         answer["reasons"].append(DECIDED)
@@ -78,6 +85,92 @@ def stored_person_answer(
     if move.package is not None and limits.needs_approval(terms, move.package):
         answer["reasons"].append("It goes beyond your authority, so it needs approval.")
     return answer
+
+
+def _stored_move(
+    session: NegotiationSession,
+    rows: Sequence[OfferRow],
+    *,
+    now: int,
+    style: Style,
+    utterance: str | None,
+    benchmarks: Sequence[BenchmarkFigure],
+) -> tuple[Terms, PersonMove]:
+    """The move, and the terms that it was made from."""
+    require_inputs(session.terms, floor=True)
+    terms = advised_terms(session.terms, rows, now)
+    offers, counted = ledger_offers(rows), as_said(rows)
+    move = person_move(
+        terms,
+        offers,
+        now=now,
+        on_table=offer_on_table(terms, offers, live_offers(rows, now, side="them")),
+        style=style,
+        words=_heard_words(utterance, _said(rows)),
+        answer=utterance,
+        refused=bool(counted) and (counted[-1].side, counted[-1].kind) == ("them", "rejection"),
+        evidence=price_evidence(terms, benchmarks),
+        own=session.terms,
+    )
+    return terms, move
+
+
+def checked_reply(
+    session: NegotiationSession,
+    rows: Sequence[OfferRow],
+    draft: str,
+    *,
+    now: int,
+    style: Style = "balanced",
+    utterance: str | None = None,
+    package: Any = None,
+    benchmarks: Sequence[BenchmarkFigure] = (),
+) -> ReplyCheck:
+    """A draft held against a package, else against the next move, whose inputs it needs."""
+    terms, move = _stored_move(session, rows, now=now, style=style, utterance=utterance, benchmarks=benchmarks)
+    offers_read = ledger_offers(rows)[-MAX_OFFERS:]
+    held = held_move(move, session.terms, offers_read, utterance, _package_sent(terms, package))
+    problems, offers = check_reply(draft, held)
+    return {
+        "ok": not problems,
+        "problems": [{"kind": one.kind, "quote": one.quote, "mend": one.mend} for one in problems],
+        "package": None if held.package is None else package_view(terms, held.package),
+        "offers": [package_view(terms, one) for one in offers],
+    }
+
+
+def _package_sent(terms: Terms, sent: Any) -> Package | None:
+    """The package of a request; 422 where a value of it is none of its issue."""
+    if sent is None:
+        return None
+    package, faults = read_package(terms, sent)
+    faults = faults or check_package(terms.issues, package)
+    if faults:
+        raise ValidationFailed(faults)
+    return package
+
+
+def held_move(
+    move: PersonMove, terms: Terms, offers: Sequence[LedgerOffer], utterance: str | None, package: Package | None = None
+) -> HeldMove:
+    """What a draft is held against: the package that was sent, else the move with its alternatives and its figures."""
+    aims, words = move.path.aims, Wording(terms)
+    reply = reply_to(aims, move.reading, words)
+    heard = " ".join((utterance or "").split())
+    questions = tuple(one for one in reply.questions if one.quote[:MIN_QUOTE] in heard)
+    if package is not None and not _is_same(terms, package, move.package):
+        whole = {**(move.reading.own[-1] if move.reading.own else {}), **package}
+        return HeldMove(terms, offers, "counter", whole, questions=questions, utterance=heard)
+    beside = move.step.alternatives if move.step is not None and move.action == "counter" else ()
+    sayable = (move_text.say(move, words), *(text for text, _ in reply.points))
+    return HeldMove(terms, offers, move.action, move.package, beside, sayable, questions, heard)
+
+
+def _is_same(terms: Terms, package: Package, other: Package | None) -> bool:
+    """Whether a package names nothing but values of the other one."""
+    return other is not None and all(
+        one.name not in package or same_value(one.type, package[one.name], other.get(one.name)) for one in terms.issues
+    )
 
 
 def described_person_answer(body: NextMoveBody) -> dict[str, Any]:

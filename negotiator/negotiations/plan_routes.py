@@ -94,10 +94,7 @@ class BattlePlans:
                 media_type=MARKDOWN_TYPE,
                 scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(404,),
-                tool=ToolOffer(
-                    "Read a battle plan",
-                    hint="Use it before talks; its id is in list_battle_plans. Make a new one when it is stale.",
-                ),
+                tool=ToolOffer("Read a battle plan", hint="Use it before talks; its id is in list_battle_plans."),
                 tag="plans",
             ),
         ]

@@ -198,9 +198,7 @@ class Negotiations:
                 scopes=READ_SCOPES,
                 refusals=(400, 404, 422),
                 tool=ToolOffer(
-                    "History of a negotiation",
-                    hint="Use it to explain how its state came about; the offers themselves are in list_offers.",
-                    leave_out=("limit",),
+                    "History of a negotiation", hint="Use it to explain how its state came about.", leave_out=("limit",)
                 ),
                 tag="negotiations",
             ),
@@ -236,7 +234,7 @@ class Negotiations:
                         "figures as said, even outside the range. Nothing is sent to them. Past a limit it "
                         "waits for the user: get_negotiation tells."
                     ),
-                    leave_out=(*("rationale", "channel", "source", "conditions", "confirms"), "if_revision"),
+                    leave_out=("channel", "source", "conditions", "confirms", "if_revision"),
                 ),
                 tag="offers",
             ),

@@ -35,6 +35,7 @@ from negotiator.terms.schemas_terms import (
     IssueBody,
     IssueInput,
     Issues,
+    PackageInput,
     Weight,
     issue_errors,
     multiple_errors,
@@ -282,6 +283,32 @@ class StoredNextMove(NegotiationId):
     counterpart: Counterpart = Field("person", description="Who answers: a person or a program.")
     utterance: UtteranceText | None = Field(None, description="Their whole message since the user's last offer.")
     scores: Truth = Field(False, description="Whether to answer the long table `opponent_utility`.")
+
+
+class CheckReply(NegotiationId):
+    """A draft of the user's to the other side."""
+
+    draft: UtteranceText = Field(description="The whole message, as it would be sent.")
+    utterance: UtteranceText | None = Field(None, description="Their message that it answers.")
+    style: Style = Field("balanced", description="As in next_move.")
+    package: PackageInput | None = Field(None, description="What it is to offer; else what next_move advises now.")
+
+
+class ReplyProblem(TypedDict):
+    """Something to mend: the words of the draft, or of the question that it leaves open, and what to write instead."""
+
+    kind: Literal["other_figure", "missing_figure", "tells_private", "unanswered", "said_before", "slot", "accepts"]
+    quote: str
+    mend: str
+
+
+class ReplyCheck(TypedDict):
+    """What to mend in a draft. `package` is what it is held against, `offers` what it offers as it reads."""
+
+    ok: bool
+    problems: list[ReplyProblem]
+    package: dict[str, Any] | None
+    offers: list[dict[str, Any]]
 
 
 class FindOutNextView(TypedDict):

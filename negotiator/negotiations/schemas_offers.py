@@ -33,7 +33,9 @@ class RecordOffer(NegotiationId):
     valid_until: Deadline | None = Field(None, description="After it the offer cannot be accepted.")
     claimed_final: Truth = Field(False, description="Whether they called it final.")
     in_reply_to: ShortText | None = Field(None, description="A live offer to accept, a detected one to dismiss.")
-    rationale: LongText | None = Field(None, description="The reasons that were given.")
+    rationale: LongText | None = Field(
+        None, description="What was said with it, word for word; so that nothing is said twice."
+    )
     channel: ShortText | None = Field(None, description="Where it was said, such as email.")
     source: OfferSource = Field("typed", description="Detected offers stay unconfirmed.")
     confirms: ShortText | None = Field(None, description="The detected offer that this row confirms.")

@@ -109,7 +109,7 @@ class Tactics:
                 refusals=(400, 422),
                 tool=ToolOffer(
                     "List tactics",
-                    hint="Use it to browse; suggest_tactics picks for a negotiation, get_tactic reads one whole.",
+                    hint="Use it to browse; suggest_tactics picks for a negotiation.",
                     leave_out=("role", "owner", "phase", "family"),
                     brief=("id", "name", "family", "summary", "owner", "ethics", "risk", "phases"),
                 ),
@@ -125,10 +125,6 @@ class Tactics:
                 output=TacticView,
                 scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(404,),
-                tool=ToolOffer(
-                    "Read a tactic",
-                    hint="Use it to explain one: when it works, what to say, its risk, what answers it.",
-                ),
                 tag="tactics",
             ),
         ]

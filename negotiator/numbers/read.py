@@ -143,7 +143,11 @@ def _scan_numbers(text: str) -> Iterator[Token]:
         if found["number"] is not None:
             kind = "number"
             is_code = start > 0 and text[start - 1].isalpha() and before not in _GLUED
-            if is_code or found["other"] is not None:
+            short = None if is_code else _SHORT_THOUSANDS.fullmatch(said)
+            if short is not None:
+                readings = (Decimal(int(short[1]) * 1000 + int(short[2]) * 100),)
+                scale = "k"
+            elif is_code or found["other"] is not None:
                 kind = "other"
             else:
                 readings = _digit_readings(found)
@@ -183,6 +187,8 @@ def _digit_readings(found: re.Match[str]) -> tuple[Decimal, ...]:
 
 
 _PLAIN: Final = re.compile(r"\d+(?:[.,]\d+)?")
+_SHORT_THOUSANDS: Final = re.compile(r"(\d{1,3})k(\d)")
+"""`12k6` is 12,600."""
 
 
 def _fold_words(tokens: Sequence[Token], language: NumberLanguage) -> Iterator[Token]:

@@ -213,6 +213,20 @@ def private_limits(terms: Terms) -> dict[str, set[Decimal]]:
     return found
 
 
+def private_figures(terms: Terms) -> dict[str, set[Decimal]]:
+    """The same with the target, the authority and what the alternative costs: no message may name them."""
+    found = private_limits(terms)
+    named = [(issue, worth.package.get(issue.name)) for worth in (terms.target, terms.authority.least)
+             if worth is not None and worth.package is not None for issue in terms.issues]  # fmt: skip
+    if terms.price is not None:
+        cost = None if terms.batna_details is None else terms.batna_details.cost
+        named += [(terms.price, amount) for amount in (*terms.authority.prices, cost) if amount]
+    for issue, value in named:
+        if (at := coordinate(issue.type, value)) is not None:
+            found.setdefault(issue.name, set()).add(at)
+    return found
+
+
 def shows_limit(terms: Terms, package: Package) -> bool:
     """Whether a package has a price of the walk-away or of the alternative, so that saying it would show them."""
     private = private_limits(terms)

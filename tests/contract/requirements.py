@@ -328,6 +328,7 @@ REQUIREMENTS: Final = {
     "6.7:words": "a move carries a summary, assumptions, questions, the trade and the path in plain words",
     "6.7:forecast": "a move with a person carries the forecast for the user and never says it to the other side",
     "6.7:decided": "advice takes nothing back that the user decided beyond a limit, and goes no further",
+    "6.7:draft": "a draft is held against the next move, and what to mend is named",
     "6.7:cost": "a move with a person says in money what it gives up and how far target and limit are",
     "6.8:plans": "battle plans and tactics are kept and generated",
     "6.8:forecast": "a plan shows the forecast to the user",

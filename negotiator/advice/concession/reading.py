@@ -185,7 +185,7 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
         tuple(row.package for row in named if row.by == "them" and row.seq < place),
         terms.currency,
     )
-    heard = _hear(words, told)
+    heard = heard_in(words, told)
     recorded = [row.package for row in named if row.by == "them" and row.seq > place]
     base = [*told.theirs, *recorded][-1:]
     whole = [(one, {**(base[0] if base else {}), **one.package}) for one in heard.offers]
@@ -232,14 +232,15 @@ def as_taken_up(terms: Terms, offers: Sequence[LedgerOffer]) -> list[LedgerOffer
         tuple(one.package for one in named[:mine] if one.by == "me"),
         terms.currency,
     )
-    other = [{**row.package, **one.package} for one in _hear(row.words, told).offers]
+    other = [{**row.package, **one.package} for one in heard_in(row.words, told).offers]
     taken = [one for one in other if _differs_in_price_alone(terms, answer, one)]
     if not taken or _differs_in_price_alone(terms, answer, row.package):
         return list(offers)
     return [*offers[:mine], replace(row, package=taken[-1]), *offers[mine + 1 :]]
 
 
-def _hear(words: str, told: Told) -> Heard:
+def heard_in(words: str, told: Told) -> Heard:
+    """What words say, read by models that are loaded on first use."""
     from negotiator.advice.hearing.hear import hear  # numpy, and the models
 
     return hear(words, told)

@@ -118,6 +118,11 @@ def _question(act: HeardAct, unsaid: Sequence[Argument]) -> AskedOfUs:
     return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(best.fact) if best and answers else "")
 
 
+def share_words(one: str, other: str) -> bool:
+    """Whether two texts have a word of some length in common."""
+    return _overlap(one, other) > 0
+
+
 def _overlap(one: str, other: str) -> int:
     """How many words of some length two texts have in common."""
     return len({word for word in stemmed_terms(one) if len(word) > FEW_LETTERS} & set(stemmed_terms(other)))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from negotiator.numbers.read import CURRENCY_WORDS, Token, number_runs, number_tokens
@@ -30,6 +31,8 @@ _REACH: Final = Decimal(2)
 _SHORTHAND: Final = (Decimal(1), Decimal(1000), Decimal(100))
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _FEW_LETTERS: Final = 3
+MAX_FIGURES: Final = 200
+"""The figures of a message that are read; people write far fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ class Message:
 def read_message(text: str, told: Told) -> Message:
     """The message with its figures, in their order."""
     tokens = number_tokens(text.replace("’", "'"))
-    return Message(text, told, tokens, tuple(_figures(tokens)))
+    return Message(text, told, tokens, tuple(islice(_figures(tokens), MAX_FIGURES)))
 
 
 def _figures(tokens: Sequence[Token]) -> Iterator[MessageFigure]:

@@ -168,6 +168,7 @@ HOSTILE: dict[str, Change] = {
     "has a link": lambda text: f"{text} See https://evil.example/x",
     "promises": lambda text: f"{text} You have a deal.",
     "speaks of the limit": lambda text: f"{text} That is near our bottom line.",
+    "names the alternative": lambda text: f"{text} Otherwise Baltic Machines would do it.",
     "is about something else": lambda _text: "Buy now!",
     "is empty": lambda _text: "",
 }

@@ -37,6 +37,7 @@ BODIES: Final[Mapping[str, dict[str, Any]]] = {
     "record_offer": {"by": "me", "kind": "offer", "package": {"price": "5"}},
     "hear_utterance": {"utterance_id": "u1", "text": "Hello."},
     "judge_cue": {"action": "used"},
+    "check_reply": {"draft": "I can do 5."},
     "replace_collection": CREATING["save_collection"],
     "appeal_submission": {"message": "Please look again."},
 }

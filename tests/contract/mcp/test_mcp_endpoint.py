@@ -21,6 +21,7 @@ NAMED: Final = {
     "make_battle_plan",
     "get_leverage",
     "next_move",
+    "check_reply",
     "suggest_tactics",
     "search_tools",
     "get_tool",
