@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from negotiator.advice.concession.reading import heard_in
 from negotiator.advice.concession.reply import AskedOfUs, plain_line, share_words
-from negotiator.advice.hearing.figures import Figure, Message, Told, issue_group, read_message
+from negotiator.advice.hearing.figures import Message, MessageFigure, Told, issue_group, read_message
 from negotiator.advice.hearing.heard import LIKELY, Heard, HeardFigure
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.words.sentences import table
@@ -136,7 +136,7 @@ class HeldMove:
 class _Said:
     """A figure of the draft: as it is written and as it is heard."""
 
-    figure: Figure
+    figure: MessageFigure
     heard: HeardFigure
 
     @property
