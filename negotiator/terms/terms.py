@@ -266,7 +266,8 @@ class Terms:
         if price is None or price.range is None or price.weight <= 0 or price.value_points or price.options:
             return None
         span = price.range.max - price.range.min
-        return (span * Decimal(repr(utility / price.weight))).quantize(Decimal("0.01"))
+        least = Decimal("0.01") if span >= 1 else Decimal("0.0001")
+        return (span * Decimal(repr(utility / price.weight))).quantize(least)
 
 
 def issue_named(issues: Sequence[Issue], name: str) -> Issue | None:

@@ -566,7 +566,7 @@ def _given_facts(body: SideFactsBody | None) -> SideFacts:
 
 
 def _certain(terms: Terms, batna: Batna | None) -> float | None:
-    """V = p · value + (1 - p) · worst package - cost, in utility; the cost counts where one price is all."""
+    """V = p · value + (1 - p) · worst package - cost, in utility; the cost is counted on the price, if there is one."""
     mine = terms.preferences
     value = utility_of_alternative(mine, terms.batna)
     if value is None or batna is None or terms.unvalued:
@@ -575,8 +575,8 @@ def _certain(terms: Terms, batna: Batna | None) -> float | None:
     chance = 1.0 if batna.probability is None else batna.probability
     certain = chance * value + (1.0 - chance) * low
     price = terms.price
-    if batna.cost is not None and price is not None and price.range and len(mine.issues) == 1:
-        certain -= float(Decimal(batna.cost) / (price.range.max - price.range.min))
+    if batna.cost is not None and price is not None and price.range and not price.options and not price.value_points:
+        certain -= price.weight * float(Decimal(batna.cost) / (price.range.max - price.range.min))
     return max(certain, low)
 
 

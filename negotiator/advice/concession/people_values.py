@@ -37,7 +37,8 @@ def rounding_unit(issue: Issue, room: Decimal, size: Decimal) -> Decimal:
 
     1, 2.5 or 5 times a power of ten, from half the leading digit's place downwards; whole for whole types.
     """
-    least = Decimal(1) if issue.type in WHOLE_TYPES else Decimal("0.01")
+    cent = Decimal("0.01") if abs(size) >= 1 or not size else Decimal("0.001")
+    least = Decimal(1) if issue.type in WHOLE_TYPES else cent
     if issue.type == "percent" and room >= 1:
         least = Decimal("0.5")
     size, room = abs(size) or Decimal(1), abs(room)

@@ -6,7 +6,6 @@ Everything here may be said to the other side, but for `Reply.open`, which tells
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import zip_longest
 from typing import Final
 
@@ -16,7 +15,7 @@ from negotiator.advice.hearing.heard import HeardAct
 from negotiator.advice.words.sentences import said
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.numbers.read import number_runs, number_tokens
-from negotiator.terms.issues import Issue, Package, coordinate, worth_of
+from negotiator.terms.issues import coordinate, worth_of
 from negotiator.terms.plain_text import cut_at_word, sentence
 from negotiator.terms.terms import Argument
 from negotiator.terms.wording import Wording
@@ -24,8 +23,6 @@ from negotiator.terms.wording import Wording
 MAX_QUESTIONS: Final = 3
 MAX_QUOTE: Final = 140
 MAX_AGAIN: Final = 2
-CLOSE_GAP: Final = Decimal("0.35")
-"""From this share of the first distance on, how close both sides are is a reason to go on."""
 OPEN_KINDS: Final = frozenset({"fact", "timing", "other"})
 """The kinds of questions that a fact answers, or only the user."""
 ENOUGH_WORDS: Final = 2
@@ -174,14 +171,12 @@ def plain_line(template: str, **facts: object) -> str:
 
 
 def _of_the_talk(aims: Aims, reading: Reading, words: Wording) -> list[str]:
-    """Reasons that others can check and that the talk itself gives: the market, and how close both are."""
+    """Reasons that others can check and the market, and comparable deals."""
     price, baseline = aims.price, aims.terms.baseline
     market = baseline.value if baseline is not None and baseline.kind == "market" else None
     if price is not None and market is not None:
         here, known = (worth_of(price, one) for one in (aims.opening[price.name], market))
         market = market if here is not None and known is not None and known >= here else None
-    mine, theirs = (_prices(price, side) for side in (reading.own, reading.theirs))
-    first, now = (abs(mine[at] - theirs[at]) if mine and theirs else Decimal(0) for at in (0, -1))
     return said(
         "move.of_the_talk",
         words=words,
@@ -189,10 +184,4 @@ def _of_the_talk(aims: Aims, reading: Reading, words: Wording) -> list[str]:
         price=price,
         is_benchmark=any(ground.source.startswith("benchmark:") for ground in aims.grounds),
         market=market,
-        gap=now if 0 < now <= CLOSE_GAP * first and "between us" not in " ".join(reading.said) else None,
     )
-
-
-def _prices(price: Issue | None, packages: Sequence[Package]) -> list[Decimal]:
-    values = (coordinate(price.type, package.get(price.name)) for package in packages if price is not None)
-    return [at for at in values if at is not None]

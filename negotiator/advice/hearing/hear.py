@@ -181,9 +181,13 @@ def _offer(
 
 # Acts
 
-ACT_BOUNDS: Final = {"offer": 0.3, "ask": 0.45, "no": 0.3, "yes": 0.3, "final": 0.2, "if": 0.35}
+ACT_BOUNDS: Final = {"offer": 0.3, "ask": 0.45, "no": 0.3, "yes": 0.3, "final": 0.35, "if": 0.35}
 """From which chance on a sentence is taken to do something; others from `ACT_BOUND` on."""
 ACT_BOUND: Final = 0.25
+KIND_BOUND: Final = 0.2
+"""From which chance on a question, complaint or claim is taken to be of a kind."""
+ECHO_WORDS: Final = 4
+"""A question of so few words repeats what was said: "9,500?"."""
 
 
 def _act_chances(message: Message, span: tuple[int, int], figures: Sequence[HeardFigure]) -> dict[str, float]:
@@ -192,10 +196,10 @@ def _act_chances(message: Message, span: tuple[int, int], figures: Sequence[Hear
 
 
 def _acts(message: Message, span: tuple[int, int], chances: dict[str, float]) -> Iterator[HeardAct]:
-    is_question = message.words[span[1] - 1] == "?" and chances["offer"] < LIKELY
+    is_question = message.words[span[1] - 1] == "?" and span[1] - span[0] > ECHO_WORDS and chances["offer"] < LIKELY
     for name, chance in chances.items():
         if " " in name or (chance < ACT_BOUNDS.get(name, ACT_BOUND) and not (name == "ask" and is_question)):
             continue
         kinds = {label.partition(" ")[2]: each for label, each in chances.items() if label.startswith(f"{name} ")}
-        of = max(kinds, key=kinds.__getitem__) if kinds and max(kinds.values()) >= ACT_BOUND / 2 else ""
+        of = max(kinds, key=kinds.__getitem__) if kinds and max(kinds.values()) >= KIND_BOUND else ""
         yield HeardAct(name, of, message.quote(*span), chance)

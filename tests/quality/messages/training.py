@@ -31,7 +31,7 @@ FEWEST_ACTS: Final = 40
 EPOCHS: Final = 8
 RATE: Final = 0.5
 FEWEST_FEATURES: Final = 2
-LEAST_WEIGHT: Final = 0.25
+LEAST_WEIGHT: Final = 1.0
 """A feature is left out of the file where none of its weights is larger."""
 _SAME: Final = {"authority": "decider"}
 _BUYERS: Final = ("buy", "tenant", "client", "customer", "procure", "purchas", "owner", "user", "debtor", "guest")
