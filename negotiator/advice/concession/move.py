@@ -301,7 +301,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
         return middle, "middle"
     closing = rounds is not None and path.made + CLOSING_OFFERS >= rounds
     if closing and reading.their_last is not None and aims.is_acceptable(reading.their_last):
-        made = _middle(aims, path, reading, aims.floor)
+        made = _middle(aims, path, reading, aims.floor, share=_closing_share(aims, path, reading) if last else 0.5)
         if made is not None and made.given > 0:
             return made, "final_step"
     if not last and not ultimatum and reading.unmoved > UNANSWERED_STEPS:
@@ -364,8 +364,14 @@ def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
     return min(FINAL_SHARE, gap / 2 / left) if left > 0 else FINAL_SHARE
 
 
-def _middle(aims: Aims, path: ConcessionPath, reading: Reading, least: float) -> PathStep | None:
-    """The package half-way between their offer and the user's; None where it is worth less than `least`.
+def _closing_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
+    """The share of the way from their offer to the user's that a last offer asks for: about one more step of theirs."""
+    gap = 0.0 if reading.their_last is None else path.now.utility - aims.distance(reading.their_last)
+    return min(0.5, max(0.0, reading.their_step) / gap) if gap > 0 else 0.5
+
+
+def _middle(aims: Aims, path: ConcessionPath, reading: Reading, least: float, share: float = 0.5) -> PathStep | None:
+    """The package a `share` of the way from their offer to the user's; None where it is worth less than `least`.
 
     On each issue the people's value whose worth is nearest to the middle, rounded in the user's favour.
     """
@@ -375,7 +381,7 @@ def _middle(aims: Aims, path: ConcessionPath, reading: Reading, least: float) ->
     for aim in aims.issues:
         name = aim.issue.name
         here, there = (worth_of(aim.issue, one[name]) or 0.0 for one in (path.now.package, theirs))
-        middle = (here + there) / 2
+        middle = there + share * (here - there)
         good = [value for value in aim.values if middle <= (worth_of(aim.issue, value) or 0.0) <= here]
         if there < here and good:
             package[name] = good[-1]
@@ -429,7 +435,7 @@ def weigh_round(aims: Aims, reading: Reading, ask: float, *, hurried: bool, last
     taken = chance if last else chance * (1.0 - COUNTER_SHARE)
     floor = max(0.0, aims.floor)
     kept = table if table >= aims.floor else floor
-    later = kept if last else max(kept, table + STEP_DECAY * min(room, gap or room))
+    later = floor if last else max(kept, table + STEP_DECAY * min(room, gap or room))
     value = (1 - risk) * (taken * ask + (1 - taken) * later) + risk * min(floor, table)
     return RoundValue(chance, low, high, risk, value)
 

@@ -19,6 +19,8 @@ from negotiator.terms.terms import AllowedTrade
 
 STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.6, "balanced": 0.7, "firm": 0.8}
 """Each step is about this share of the one before."""
+LONG_TALK: Final = 5
+"""With more steps to come than this, each is nearer in size to the one before."""
 USUAL_STEPS: Final[Mapping[str, int]] = {"cooperative": 3, "balanced": 4, "firm": 5}
 """Steps after the opening in a talk without stated rounds; price talks have a median of three figures a side."""
 MAX_STEPS: Final = 8
@@ -270,7 +272,7 @@ def next_step(
     for theirs in (their_last, None) if their_last is not None else (None,):
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
         if room > TOLERANCE:
-            ratio = STEP_RATIO[style]
+            ratio = STEP_RATIO[style] ** min(1.0, LONG_TALK / left)
             back = GIFT_SHARE * max(gift, 0.0)
             wished = back + max(0.0, room - back) * (1 - ratio) / (1 - ratio**left) * scale
             wished = max(wished + min(gift, 0.0), wished * LEAST_STEP)
