@@ -1,8 +1,8 @@
 """Reads a message of the other side: what its figures are, the packages that it offers, and what its sentences do."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features, sentence_of
 from negotiator.advice.hearing.figures import (
@@ -15,9 +15,11 @@ from negotiator.advice.hearing.figures import (
     known_values,
     read_message,
 )
-from negotiator.advice.hearing.model import load_models
 from negotiator.advice.hearing.named_terms import named_values
 from negotiator.terms.issues import Issue, Scalar, check_value
+
+if TYPE_CHECKING:
+    from negotiator.advice.hearing.model import SparseModel
 
 FigureKind = Literal["offer", "cut", "mine", "theirs", "rival", "market", "past", "limit", "gap", "wish", "count"]
 """What a figure of theirs is: offered now, an amount off or on their earlier one (`cut`), mine or theirs from before,
@@ -36,7 +38,8 @@ BESIDE: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class HeardFigure:
-    """A figure of the message: its words, what it is, and where it is a value of an issue, that value."""
+    """A figure of the message: its words, what it is, and where it is a value of an issue, that value. `at` is the
+    place of its first character."""
 
     quote: str
     kind: FigureKind
@@ -45,6 +48,7 @@ class HeardFigure:
     value: Scalar | None
     sentence: tuple[int, int]
     first: int
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,13 @@ class Heard:
 
 
 NOTHING_HEARD: Final = Heard()
+
+
+def load_models() -> "Mapping[str, SparseModel]":
+    """The models, read when something is heard for the first time: a start does not wait for their arithmetic."""
+    from negotiator.advice.hearing import model
+
+    return model.load_models()
 
 
 def hear(text: str, told: Told) -> Heard:
@@ -135,19 +146,22 @@ def _figures(message: Message) -> list[HeardFigure]:
                 value,
                 sentence_of(message, figure),
                 figure.first,
+                figure.start,
             )
         )
     return found
 
 
 def _value_of(told: Told, fit: IssueFit, figure: Figure, kind: FigureKind) -> Scalar | None:
-    """The value of the issue that a figure names; of an amount off or on, what that makes of their last offer."""
+    """The value of the issue that a figure names; of an amount off or on, what that makes of their last offer, or of
+    the user's where they made none."""
     value = fit.value
     if kind == "cut":
-        before = known_values(fit.issue, told.theirs)
-        if not before or not figure.readings:
+        theirs, mine = (known_values(fit.issue, packages) for packages in (told.theirs, told.mine))
+        if not (theirs or mine) or not figure.readings:
             return None
-        value = before[-1] + figure.readings[0] * (1 if fit.issue.direction == "higher" else -1)
+        step = figure.readings[0] * (1 if (fit.issue.direction == "higher") is bool(theirs) else -1)
+        value = [*mine, *theirs][-1] + step
     if value != value.to_integral_value() and fit.issue.type in ("integer", "duration_days"):
         return None
     return as_value(fit.issue, value)
@@ -205,8 +219,6 @@ def _offered_values(
 
 def _free(issue: Issue) -> Issue:
     """The issue without its range: the other side may name what the user would never."""
-    from dataclasses import replace
-
     return replace(issue, range=None)
 
 

