@@ -13,7 +13,7 @@ from negotiator.advice.concession.move_text import NO_LINES, CaseLines
 from negotiator.advice.concession.reply import AskedOfUs, Reply, reply_to
 from negotiator.advice.concession.reply_check import HeldMove, check_reply
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
-from negotiator.advice.hearing.heard import LIKELY, SURE
+from negotiator.advice.hearing.hear import LIKELY, SURE
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.plans.case_template import case_words, choose_template, fill_case
 from negotiator.advice.plans.evidence import BenchmarkFigure

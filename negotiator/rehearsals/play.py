@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from negotiator.advice.hearing.named_terms import named_values
 from negotiator.base import values
 from negotiator.base.errors import Conflict, FieldError, ValidationFailed
 from negotiator.base.search_terms import split_words
@@ -21,8 +22,7 @@ from negotiator.rehearsals.counterpart.remarks import remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
 from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction, canonical_package
 from negotiator.rehearsals.stored import StoredRehearsal
-from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.offered_packages import named_values, read_offer
+from negotiator.teleprompter.offered_packages import offer_in
 from negotiator.terms.issues import Issue, Package, Scalar, same_value
 from negotiator.terms.short_forms import read_package
 from negotiator.terms.terms import Terms
@@ -191,11 +191,10 @@ def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
 
 
 def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:
-    """What a text clearly offers, if anything."""
-    earlier: list[tuple[Speaker, Package]] = [
-        (turn.by, turn.package) for turn in rehearsal.turns if turn.action == "offer" and turn.package is not None
-    ]
-    return read_offer(rehearsal.terms, text, earlier=earlier) or None
+    """What a text offers, if anything."""
+    made = [turn for turn in rehearsal.turns if turn.action == "offer"]
+    mine, theirs = (tuple(one.package for one in made if one.by == side and one.package) for side in ("me", "them"))
+    return offer_in(rehearsal.terms, text, mine=mine, theirs=theirs) or None
 
 
 def _standing(rehearsal: StoredRehearsal) -> dict[str, Scalar]:
@@ -252,7 +251,7 @@ def _wondered(terms: Terms, turn: OwnTurn) -> Package | None:
     """The values other than money that a question names: "what would you need for 24 months?"."""
     if turn.action != "say" or "?" not in turn.text:
         return None
-    named = named_values(terms, turn.text)
+    named = named_values(terms.issues, turn.text)
     kinds = {issue.name: issue.type for issue in terms.issues}
     return {name: value for name, value in named.items() if kinds[name] != "money"} or None
 

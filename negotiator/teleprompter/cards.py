@@ -84,7 +84,7 @@ def _advice(one: ComparedFigure, earlier: Sequence[EarlierFigure], *, mine: bool
     if past:
         is_first = not any(before.topic == one.limit.topic for before in earlier)
         return "opened_past_limit" if is_first else "past_limit"
-    if one.limit.is_mine and one.standing == "at_target" and not one.figure.sense.is_conditional:
+    if one.limit.is_mine and one.standing == "at_target" and not one.figure.sense.is_doubtful:
         return "at_target"
     return "they_moved" if moved else ""
 

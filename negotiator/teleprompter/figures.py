@@ -11,12 +11,13 @@ from typing import Any, Final, Literal
 
 from typing_extensions import TypedDict
 
+from negotiator.advice.hearing.figures import Told
 from negotiator.base.search_terms import STOP_WORDS, split_words
 from negotiator.base.values import MINOR_UNITS, decimal_string
 from negotiator.numbers.read import may_be_currency
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figure_kinds import FigureKind
-from negotiator.teleprompter.spoken_figures import PERIODS, Measure, SpokenFigure
+from negotiator.teleprompter.spoken_figures import PERIODS, Measure, SpokenFigure, with_senses
 from negotiator.terms.issues import Issue, coordinate, coordinate_of_worth
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Worth
@@ -132,17 +133,15 @@ def compare_figure(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Compa
 def read_figures(
     found: Sequence[SpokenFigure], terms: Terms, speaker: Speaker, named: Sequence[EarlierFigure] = ()
 ) -> tuple[ComparedFigure, ...]:
-    """The figures of an utterance that concern an issue of the negotiation, in order, each with its kind and owner.
+    """The figures of one utterance that concern an issue of the negotiation, in order, each with its kind and owner.
 
     `named` are the values of the ledger and of the talk so far, oldest first: they tell which size of number is
     plausible, what "five off" is taken from, and which figures only repeat somebody else's.
     """
-    if not found:
-        return ()
     known = (*limits_of(terms, with_floor=True), *limits_of(terms, with_floor=False))
     limits = [_widened(one, terms, named) for one in known]
     read: list[ComparedFigure] = []
-    for figure in found:
+    for figure in with_senses(found, _told(terms, speaker, named)):
         about = _about(figure, limits)
         held = _reduced(figure, about, named) if figure.off else compare_figure(figure, about)
         if held is not None:
@@ -151,6 +150,15 @@ def read_figures(
     return tuple(
         replace(one, is_offer=False) if one.kind == "reduction" and one.limit.topic in priced else one for one in read
     )
+
+
+def _told(terms: Terms, speaker: Speaker, named: Sequence[EarlierFigure]) -> Told:
+    """What was known before the utterance; `mine` is what the listener offered."""
+    mine, theirs = (
+        tuple({one.topic: one.value} for one in named if one.whose == side and one.kind in STANDING_KINDS)
+        for side in ("them" if speaker == "me" else "me", speaker)
+    )
+    return Told(terms.issues, mine, theirs, terms.currency, "call")
 
 
 def figures_as_earlier(read: Sequence[ComparedFigure]) -> tuple[EarlierFigure, ...]:
@@ -222,10 +230,10 @@ def _plausible(readings: Sequence[Decimal], figure: SpokenFigure, span: tuple[De
     least, most = _SURE_REACH if figure.sure else _LOOSE_REACH
     near = [one for one in readings if span[0] * least <= one <= span[1] * most]
     if near:
-        is_year = near[0] in _YEARS and not figure.currency and not figure.sense.is_phrased
+        is_year = near[0] in _YEARS and not figure.currency and not figure.sense.stands
         return None if is_year else near[0]
     is_small = readings[0] <= _FEW and readings[0] == readings[0].to_integral_value()
-    counts = is_small and not figure.sense.is_phrased  # "two?", but not "six and a half"
+    counts = is_small and not figure.sense.stands  # "two?", but not "six and a half"
     if figure.currency or readings[0] >= _FULL_FIGURE or counts:
         return None
     least, most = _SHORT_REACH
@@ -277,20 +285,25 @@ def _owned(held: ComparedFigure, speaker: Speaker, named: Sequence[EarlierFigure
     kind: FigureKind = "reduction" if held.kind == "reduction" and figure.sense.kind == "offer" else figure.sense.kind
     owners: dict[str, Owner] = {"speaker": speaker, "listener": listener, "third": "third"}
     whose = owners[figure.sense.whose]
-    is_offer = figure.sense.stands and whose == speaker
-    if is_offer and kind != "reduction":
-        alike = [one for one in named if one.topic == limit.topic and one.value == held.value]
-        if alike and not any(one.whose == speaker and one.kind in STANDING_KINDS for one in alike):
-            before = alike[-1]
-            is_own = figure.sense.is_phrased or before.by == speaker
-            if before.whose == listener or not is_own:
-                kind, whose, is_offer = before.kind, before.whose, False
-        elif held.value == limit.list_price and not figure.sense.is_phrased:
-            kind, whose, is_offer = "list_price", _seller(limit), False
-        elif _is_above_list(held, speaker):
-            kind, is_offer = "other", False
+    is_offer = figure.sense.stands
+    alike = [one for one in named if one.topic == limit.topic and one.value == held.value]
+    is_repeated = alike and not any(one.whose == speaker and one.kind in STANDING_KINDS for one in alike)
+    if held.value == limit.list_price and (not is_offer or speaker == _seller(limit)):
+        kind, whose, is_offer = "list_price", _seller(limit), False
+    elif is_repeated and _is_old(alike[-1], held, listener):
+        kind, whose, is_offer = alike[-1].kind, alike[-1].whose, False
+    elif is_offer and kind != "reduction" and _is_above_list(held, speaker):
+        kind, is_offer = "other", False
     previous = _last(named, limit.topic, whose)
     return replace(held, kind=kind, whose=whose, is_offer=is_offer, previous=previous, by=speaker)
+
+
+def _is_old(before: EarlierFigure, held: ComparedFigure, listener: Speaker) -> bool:
+    """Whether a figure only repeats this one of the listener or of somebody else."""
+    sense = held.figure.sense
+    if before.whose == listener:
+        return sense.kind == "history" or (sense.stands and sense.kind != "reduction")
+    return sense.stands and sense.is_doubtful
 
 
 def _is_above_list(held: ComparedFigure, speaker: Speaker) -> bool:
@@ -298,8 +311,7 @@ def _is_above_list(held: ComparedFigure, speaker: Speaker) -> bool:
     figure, limit = held.figure, held.limit
     if figure.sure or limit.measure != "money" or limit.list_price is None:
         return False
-    asks_more = speaker == _seller(limit) and figure.sense.is_phrased
-    return held.value > limit.list_price and not asks_more
+    return held.value > limit.list_price and speaker != _seller(limit)
 
 
 STANDING_KINDS: Final = ("offer", "limit", "reduction", "list_price")

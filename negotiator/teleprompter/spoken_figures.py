@@ -1,21 +1,18 @@
-"""Figures in an utterance: money, percentages and days, what each is and whose."""
+"""Figures in an utterance: money, percentages and days. What each is and whose is read in `figure_kinds`."""
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cache
+from importlib.resources import files
 from typing import Final, Literal
 
+from negotiator.advice.hearing import hear as hearing
+from negotiator.advice.hearing.figures import Told
 from negotiator.numbers.read import CURRENCY_WORDS, NumberRun, Token, number_runs, number_tokens
-from negotiator.numbers.words import language_of
-from negotiator.teleprompter.figure_kinds import (
-    NUMBER,
-    OFFER,
-    FigureSense,
-    LanguageWords,
-    language_words,
-    sense_of,
-    words_of_languages,
-)
+from negotiator.numbers.words import NumberLanguage, language_of
+from negotiator.teleprompter.figure_kinds import MAY_BE_ASKED, MEANT, OFFER, OFFERED, UNREAD, FigureSense
 
 Measure = Literal["money", "percent", "days"]
 
@@ -46,7 +43,6 @@ PERIODS: Final = {
 _EACH: Final = _words("a an per each every the / pro par por la le el al")
 _OFF: Final = _words("off discount rebate reduction skonto rabatt remise rabais descuento")
 _LESS: Final = _words("less cheaper lower below weniger moins menos")
-_ENDS: Final = frozenset(".!?;\n")
 _PRICE_TALK: Final = _words(
     """price pay paying offer offering offered cost costs charge charging fee rent rate salary budget quote quoted
     asking ask worth bid give settle accept do sell buy spend deposit earn earning minimum maximum least most limit
@@ -74,7 +70,6 @@ _NO_PLURALS: Final = _words(
     stands keeps needs wants plus across towards pounds vous nous alors más mas brutos netos bruts nets menos sans mais
     fois jours dès ist es das uns alles was bis als"""
 )
-_GOES_ON: Final = _words("i we i'll we'll i'd we'd i'm can could cash deal ok okay what ich wir je j'ai nous yo")
 _HOURS: Final = 24
 _HALF_DAY: Final = 12
 _LONGEST_NET: Final = 180
@@ -92,15 +87,26 @@ _MONTHS: Final = _words(
     septembre octobre novembre décembre enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre
     diciembre"""
 )
-_FILLERS: Final = _words(
-    "um uh er erm hm hmm about around roughly approximately maybe just perhaps actually honestly nearly well"
-)
 _BREAKS: Final = _words("but because though although while aber weil mais pero porque sondern or oder ou o")
-_SOFT_BREAKS: Final = _words("and so then und et y also")
 _MOVES: Final = _words("go goes going went gone come came down up moved raise raised drop dropped increase increased")
 _DASHES: Final = ("-", "–", "—")
 _REACH: Final = 10
 _TO: Final = _words("to or bis à ou a o oder und et y and")
+
+
+@dataclass(frozen=True, slots=True)
+class _LanguageWords:
+    """What a unit of a language measures, and its words of appointments."""
+
+    units: Mapping[str, str]
+    clock: frozenset[str]
+
+
+@cache
+def _language_words(language: NumberLanguage) -> _LanguageWords:
+    known = tomllib.loads(files("negotiator.teleprompter").joinpath("figure_words.toml").read_text("utf-8"))
+    units = {word: unit for unit, said in known[language]["units"].items() for word in said.split()}
+    return _LanguageWords(units, _words(known[language]["clock"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +116,8 @@ class SpokenFigure:
     `readings` are other values a single figure may have meant, the likeliest first. `off` marks a percentage or an
     amount that is taken from a price. Days count a month as thirty. `per` is the period or thing the money is for.
     `sure` tells whether its own words make it money, a percentage or days; otherwise it is a number that may be money
-    where money of that size is talked about. `sense` says what it is and whose. `at` is the place of its number in
-    the text.
+    where money of that size is talked about. `sense` says what it is and whose, once it was read beside the `text`
+    that it stands in. `at` is the place of its number there.
     """
 
     measure: Measure
@@ -125,6 +131,7 @@ class SpokenFigure:
     sure: bool = True
     sense: FigureSense = OFFER
     at: int = field(default=0, compare=False)
+    text: str = field(default="", compare=False, repr=False)
 
 
 def find_figures(text: str) -> tuple[SpokenFigure, ...]:
@@ -133,20 +140,39 @@ def find_figures(text: str) -> tuple[SpokenFigure, ...]:
     Left out are counts, clock times, dates, years, sizes and the numbers of things.
     """
     words = number_tokens(text, "en")
-    language = language_of([word.text for word in words], words_of_languages())
+    language = language_of([word.text for word in words])
     if language != "en":
         words = number_tokens(text, language)
     numbers = number_runs(words)
-    reader = _FigureReader(text, words, numbers, language_words(language))
+    reader = _FigureReader(text, words, numbers, _language_words(language))
     found: list[SpokenFigure] = []
     at = 0
     while at < len(numbers):
         pair = reader.range_at(at)
-        figure = reader.figure(at + bool(pair), *(pair or (numbers[at], numbers[at])))
+        figure = reader.figure(*(pair or (numbers[at], numbers[at])))
         if figure is not None:
             found.append(figure)
         at += 2 if pair else 1
     return tuple(found)
+
+
+def with_senses(found: Sequence[SpokenFigure], told: Told) -> Sequence[SpokenFigure]:
+    """The figures of one utterance with what each is and whose; `mine` of `told` is what the listener offered."""
+    if not found:
+        return ()
+    heard = hearing.hear(found[0].text, told)
+    senses = {one.at: _sense(heard, one) for one in heard.figures}
+    read = (replace(one, sense=senses.get(one.at, UNREAD)) for one in found)
+    return [replace(one, off=one.off or one.sense.kind == "reduction") for one in read]
+
+
+def _sense(heard: hearing.Heard, one: hearing.HeardFigure) -> FigureSense:
+    kind, whose = MEANT.get(one.kind, ("other", "speaker"))
+    acts = {act.name for act in heard.acts if one.quote in act.quote}
+    stands = one.kind in ("offer", "cut") and one.chance >= OFFERED
+    if not stands and "ask" in acts and kind in MAY_BE_ASKED and one.kind != "count":
+        return FigureSense("question", whose)
+    return FigureSense(kind, whose, stands, not acts.isdisjoint(("if", "ask")) or one.chance < hearing.SURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +182,7 @@ class _FigureReader:
     text: str
     words: Sequence[Token]
     numbers: Sequence[NumberRun]
-    spoken: LanguageWords
+    spoken: _LanguageWords
 
     def range_at(self, at: int) -> tuple[NumberRun, NumberRun] | None:
         """ "300-350", "ten to twelve thousand", "between ten and twelve"."""
@@ -183,11 +209,8 @@ class _FigureReader:
             low = NumberRun((low.value * scale, *low.readings), low.first, low.last, scaled=True)
         return (low, high) if low.value <= high.value else None
 
-    def figure(self, at: int, low: NumberRun, high: NumberRun) -> SpokenFigure | None:
-        """The figure of a number, or of a range, whose last number is the one at `at`.
-
-        None for what counts, dates or names something.
-        """
+    def figure(self, low: NumberRun, high: NumberRun) -> SpokenFigure | None:
+        """The figure of a number, or of a range; None for what counts, dates or names something."""
         before, after = self._before(low.first), self._after(high.last)
         currency = _currency(before, after)
         is_per = self._is_per(high)
@@ -198,19 +221,15 @@ class _FigureReader:
         if is_number and self._is_no_money(before, after, low, high):
             return None
         sure = not is_number or _is_money(before, after, low, high)
-        sense = self._sense(at, low, high, is_sure=sure, is_money=not unit)
-        off = sense.kind == "reduction" or _is_off(before, after)
-        if off and sense.kind == "offer" and sense.whose == "speaker":
-            sense = replace(sense, kind="reduction")
         figure = SpokenFigure(
             *("money", low.value, high.value),
             high.readings if low.first == high.first else (high.value,),
             self._quote(low.first, high.last),
             currency=currency,
             per=_per(after),
-            off=off,
+            off=_is_off(before, after),
             sure=sure,
-            sense=sense,
+            text=self.text,
             at=self.words[low.first].start,
         )
         if unit == "percent":
@@ -285,70 +304,6 @@ class _FigureReader:
         if int(run.value) in _YEAR_SPAN:
             return lead in _BETWEEN_YEARS or lead in _MONTHS or following in _AFTER_YEARS
         return run.value < 100 and lead in {"since"}
-
-    def _sense(self, number: int, low: NumberRun, high: NumberRun, *, is_sure: bool, is_money: bool) -> FigureSense:
-        start, end = self._clause_start(number, low.first), self._clause_end(number, high)
-        stop = self._sentence_end(high.last)
-        return sense_of(
-            self._around(start, low.first, high.last, end),
-            self._around(self._sentence_start(low.first), low.first, high.last, stop),
-            words=self.spoken,
-            is_echo=self._is_echo(start, end, low, high),
-            is_sure=is_sure,
-            is_money=is_money,
-            is_question=self.words[stop : stop + 1] != [] and self.words[stop].text == "?",
-        )
-
-    def _around(self, start: int, first: int, last: int, end: int) -> list[str]:
-        return [*self._plain(start, first)[-_REACH:], NUMBER, *self._plain(last, end)[:_REACH]]
-
-    def _sentence_start(self, first: int) -> int:
-        least = max(first - 2 * _REACH, 0)
-        return next((at + 1 for at in range(first - 1, least - 1, -1) if self.words[at].text in _ENDS), least)
-
-    def _sentence_end(self, last: int) -> int:
-        most = min(last + 2 * _REACH, len(self.words))
-        return next((at for at in range(last, most) if self.words[at].text in _ENDS), most)
-
-    def _plain(self, start: int, end: int) -> list[str]:
-        """The words between two places, without stops, currencies and what people say while they think."""
-        said: list[str] = []
-        for word in self.words[start:end]:
-            asks = word.text == "about" and said[-1:] in (["how"], ["what"])
-            idle = word.text in _FILLERS or word.text in CURRENCY_WORDS or word.kind == "stop"
-            if asks or not idle:
-                said.append(word.text)
-        return said
-
-    def _clause_start(self, number: int, first: int) -> int:
-        """Where the clause begins: after a stop, after "but", or after an "and" with another number before it."""
-        previous = self.numbers[number - 1].last if number > 0 else 0
-        for at in range(first - 1, max(first - 2 * _REACH, 0) - 1, -1):
-            word = self.words[at]
-            if word.kind == "stop" or word.text in _BREAKS or (word.text in _SOFT_BREAKS and at >= previous > 0):
-                return at + 1
-        return max(first - 2 * _REACH, 0)
-
-    def _is_echo(self, start: int, end: int, low: NumberRun, high: NumberRun) -> bool:
-        """ "Fünfhundert??", "25? No way.": a number alone, asked about, before other words than of the own plans."""
-        if low.first != start or high.last != end or end + 1 >= len(self.words):
-            return False
-        return self.words[end].text == "?" and self.words[end + 1].text not in _GOES_ON
-
-    def _clause_end(self, number: int, high: NumberRun) -> int:
-        following = next(
-            (run.first for run in self.numbers[number + 1 : number + 3] if run.first >= high.last), len(self.words)
-        )
-        last = min(high.last + 2 * _REACH, len(self.words))
-        for at in range(high.last, last):
-            word = self.words[at]
-            if (
-                word.kind == "stop"
-                or word.text in _BREAKS
-                or (word.text in _SOFT_BREAKS and at < following < len(self.words))
-            ):
-                return at
-        return last
 
     def _quote(self, first: int, last: int) -> str:
         start = self.words[max(first - QUOTE_WORDS, 0)].start

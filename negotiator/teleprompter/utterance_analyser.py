@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from negotiator.advice.hearing.hear import load_models
 from negotiator.advice.tactics.recognition import RecognisedTactic
 from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.base.errors import Unavailable
@@ -157,6 +158,7 @@ class UtteranceAnalyser:
         await self.heads.of("", "them")
         await self._vectors("hello")
         await self._tactics.prepare()
+        await asyncio.to_thread(load_models)
 
     def _matches(
         self, text: str, speaker: Speaker, taught: "UserClassifier | None", vectors: "Vectors | None"

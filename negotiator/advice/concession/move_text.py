@@ -16,7 +16,7 @@ from negotiator.advice.concession.move import PersonMove
 from negotiator.advice.concession.path import PathStep, ValueChange, taken_over
 from negotiator.advice.concession.reading import Reading
 from negotiator.advice.concession.reply import reply_to
-from negotiator.advice.hearing.heard import LIKELY, HeardOffer
+from negotiator.advice.hearing.hear import LIKELY, HeardOffer
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, coordinate, same_value, worth_of

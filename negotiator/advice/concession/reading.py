@@ -9,7 +9,7 @@ from typing import Final, Literal
 from negotiator.advice.concession.aims import Aims, IssueAim
 from negotiator.advice.concession.their_answer import NO_ANSWER, TheirAnswer, read_answer
 from negotiator.advice.hearing.figures import Told
-from negotiator.advice.hearing.heard import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer
+from negotiator.advice.hearing.hear import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer, hear
 from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.base.search_terms import stemmed_terms
@@ -185,7 +185,7 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
         tuple(row.package for row in named if row.by == "them" and row.seq < place),
         terms.currency,
     )
-    heard = heard_in(words, told)
+    heard = hear(words, told)
     recorded = [row.package for row in named if row.by == "them" and row.seq > place]
     base = [*told.theirs, *recorded][-1:]
     whole = [(one, {**(base[0] if base else {}), **one.package}) for one in heard.offers]
@@ -232,18 +232,11 @@ def as_taken_up(terms: Terms, offers: Sequence[LedgerOffer]) -> list[LedgerOffer
         tuple(one.package for one in named[:mine] if one.by == "me"),
         terms.currency,
     )
-    other = [{**row.package, **one.package} for one in heard_in(row.words, told).offers]
+    other = [{**row.package, **one.package} for one in hear(row.words, told).offers]
     taken = [one for one in other if _differs_in_price_alone(terms, answer, one)]
     if not taken or _differs_in_price_alone(terms, answer, row.package):
         return list(offers)
     return [*offers[:mine], replace(row, package=taken[-1]), *offers[mine + 1 :]]
-
-
-def heard_in(words: str, told: Told) -> Heard:
-    """What words say, read by models that are loaded on first use."""
-    from negotiator.advice.hearing.hear import hear  # numpy, and the models
-
-    return hear(words, told)
 
 
 def _is_within(terms: Terms, package: Package, whole: Package) -> bool:

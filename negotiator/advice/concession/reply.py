@@ -11,7 +11,7 @@ from typing import Final
 
 from negotiator.advice.concession.aims import Aims
 from negotiator.advice.concession.reading import Reading
-from negotiator.advice.hearing.heard import HeardAct
+from negotiator.advice.hearing.hear import HeardAct
 from negotiator.advice.words.sentences import said
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.numbers.read import number_runs, number_tokens

@@ -10,10 +10,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Final, Literal
 
-from negotiator.advice.concession.reading import heard_in
 from negotiator.advice.concession.reply import AskedOfUs, plain_line, share_words
 from negotiator.advice.hearing.figures import Message, MessageFigure, Told, issue_group, read_message
-from negotiator.advice.hearing.heard import LIKELY, Heard, HeardFigure
+from negotiator.advice.hearing.hear import LIKELY, Heard, HeardFigure, hear
 from negotiator.advice.leverage.concessions import LedgerOffer, completed_offers
 from negotiator.advice.words.sentences import table
 from negotiator.base.search_terms import stemmed_terms
@@ -176,7 +175,7 @@ def check_reply(text: str, held: HeldMove) -> tuple[list[Problem], list[dict[str
     """What to mend in a draft, each thing once, and the packages that it offers."""
     told = _told(held)
     text = text.replace("’", "'")
-    draft = _Draft(text, read_message(text, told), heard_in(text, told))
+    draft = _Draft(text, read_message(text, told), hear(text, told))
     found = [
         *_other_figures(draft, held),
         *_missing_figures(draft, held),

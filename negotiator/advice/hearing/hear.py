@@ -1,8 +1,8 @@
 """Reads a message of the other side: what its figures are, the packages that it offers, and what its sentences do."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from negotiator.advice.hearing.features import figure_features, neighbour_features, sentence_features, sentence_of
 from negotiator.advice.hearing.figures import (
@@ -15,15 +15,84 @@ from negotiator.advice.hearing.figures import (
     known_values,
     read_message,
 )
-from negotiator.advice.hearing.heard import FIGURE_KINDS, LIKELY, FigureKind, Heard, HeardAct, HeardFigure, HeardOffer
-from negotiator.advice.hearing.model import load_models
 from negotiator.advice.hearing.named_terms import named_values
 from negotiator.terms.issues import Issue, Scalar, check_value, coordinate
 
+if TYPE_CHECKING:
+    from negotiator.advice.hearing.model import SparseModel
+
+FigureKind = Literal["offer", "cut", "mine", "theirs", "rival", "market", "past", "limit", "gap", "wish", "count"]
+"""What a figure of theirs is: offered now, an amount off or on their earlier one (`cut`), mine or theirs from before,
+a rival's, a market price, a cost or price of the past, a limit that is told, a difference, unreal, or a count of
+anything else."""
+FIGURE_KINDS: Final[tuple[FigureKind, ...]] = get_args(FigureKind)
+SURE: Final = 0.9
+"""From this chance on a figure is taken as offered; of others, one in a hundred is then taken wrongly."""
+LIKELY: Final = 0.5
+"""From this chance on, and below `SURE`, the user is asked."""
 ABOUT: Final = 0.3
 """The least chance that a figure is a value of an issue."""
 FURTHEST: Final = 4
 """A figure that is so many times smaller or larger than every price named is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeardFigure:
+    """A figure of the message: its words, what it is, and where it is a value of an issue, that value. `at` is the
+    place of its first character."""
+
+    quote: str
+    kind: FigureKind
+    chance: float
+    issue: str | None
+    value: Scalar | None
+    sentence: tuple[int, int]
+    first: int
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeardOffer:
+    """A package that they offer: what it names, the least chance of one of its values, its sentence and conditions."""
+
+    package: dict[str, Scalar]
+    chance: float
+    quote: str
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeardAct:
+    """What a sentence does, such as `ask` `of` a reason, with its words and the chance."""
+
+    name: str
+    of: str
+    quote: str
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that a message says. `offers` holds the packages in their order; two of them are a choice for the user."""
+
+    figures: tuple[HeardFigure, ...] = ()
+    offers: tuple[HeardOffer, ...] = ()
+    acts: tuple[HeardAct, ...] = ()
+
+    def act(self, name: str, of: str = "") -> HeardAct | None:
+        """The likeliest act of this name, and of this kind where one is given."""
+        found = [one for one in self.acts if one.name == name and (not of or one.of == of)]
+        return max(found, key=lambda one: one.chance, default=None)
+
+
+NOTHING_HEARD: Final = Heard()
+
+
+def load_models() -> "Mapping[str, SparseModel]":
+    """The models, read when something is heard for the first time: a start does not wait for their arithmetic."""
+    from negotiator.advice.hearing import model
+
+    return model.load_models()
 
 
 def hear(text: str, told: Told) -> Heard:
@@ -77,19 +146,22 @@ def _figures(message: Message) -> list[HeardFigure]:
                 value,
                 sentence_of(message, figure),
                 figure.first,
+                figure.start,
             )
         )
     return found
 
 
 def _value_of(told: Told, fit: IssueFit, figure: MessageFigure, kind: FigureKind) -> Scalar | None:
-    """The value of the issue that a figure names; of an amount off or on, what that makes of their last offer."""
+    """The value of the issue that a figure names; of an amount off or on, what that makes of their last offer, or of
+    the user's where they made none."""
     value = fit.value
     if kind == "cut":
-        before = known_values(fit.issue, told.theirs)
-        if not before or not figure.readings:
+        theirs, mine = (known_values(fit.issue, packages) for packages in (told.theirs, told.mine))
+        if not (theirs or mine) or not figure.readings:
             return None
-        value = before[-1] + figure.readings[0] * (1 if fit.issue.direction == "higher" else -1)
+        step = figure.readings[0] * (1 if (fit.issue.direction == "higher") is bool(theirs) else -1)
+        value = [*mine, *theirs][-1] + step
     if value != value.to_integral_value() and fit.issue.type in ("integer", "duration_days"):
         return None
     return as_value(fit.issue, value)

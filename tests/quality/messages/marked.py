@@ -8,7 +8,7 @@ amount off or on their earlier figure), `mine:ISSUE` and `theirs:ISSUE` for one 
 (told and not offered), gap (between figures), wish (unreal), count (of anything else).
 
 The files were written by people who knew no reader and no other's sentences. Each file is one writer's; `k` is German,
-`l` French and Spanish.
+`l` French and Spanish. `call` has single sentences of a call, where an issue may have a range instead of offers before.
 """
 
 import re

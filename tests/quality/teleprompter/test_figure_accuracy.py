@@ -13,15 +13,15 @@ FORM_FLOORS: Final = {
     "held_out": {
         "value money": 0.88,
         "no other number is a price": 0.89,
-        "offer precision": 0.79,
-        "offer recall": 0.72,
+        "offer precision": 0.89,
+        "offer recall": 0.60,
     },
 }
 TALK_FLOORS: Final = {
     "tuned": {"price found": 0.98, "ledger precision": 0.90, "ledger recall": 0.85},
-    "held_out": {"price found": 0.99, "ledger precision": 0.82, "ledger recall": 0.68},
+    "held_out": {"price found": 0.99, "ledger precision": 0.93, "ledger recall": 0.76},
 }
-"""What guided nobody is read worse; these floors hold what was reached."""
+"""The models of `advice/hearing` are trained on `tuned` and not on `held_out`; the floors hold what was reached."""
 
 
 @pytest.mark.parametrize("part", FORM_FLOORS)

@@ -1,8 +1,10 @@
 """A figure has a card past a limit, at the target, or when somebody moved."""
 
+import tomllib
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -10,10 +12,12 @@ from negotiator.teleprompter.cards import MAX_ANSWER_WORDS, card_words, figure_c
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen, advance_screen
+from negotiator.teleprompter.detected_offers import detected_offer
 from negotiator.teleprompter.figures import EarlierFigure, FigureLimit, compare_figure, figures_as_earlier, read_figures
 from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import example_session
 
+NO_OFFERS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("no_offers.toml").read_text("utf-8"))
 SAID = "this is our final offer thirty eight thousand"
 LIMIT = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
 SALARY: dict[str, Any] = {
@@ -142,19 +146,14 @@ def test_a_figure_that_the_user_allows_in_a_trade_is_not_called_past_the_limit()
     assert titles(("me", "I could take thirty nine thousand"), body=body) == []
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "We cannot go to 50,000.",
-        "50,000 would be too much.",
-        "If you were a senior, it would be 52,000.",
-        "Are you expecting 50,000?",
-        "I would love to pay you 50,000.",
-        "That is more than the 50,000 that you earn now.",
-        "50.000 geht leider nicht.",
-        "Nous ne pouvons pas aller à 50 000.",
-        "We offer 50,000 if you start in May.",
-    ],
-)
-def test_a_figure_that_is_refused_or_under_a_condition_is_not_called_the_target(said: str) -> None:
-    assert titles(("them", said)) == []
+@pytest.mark.parametrize(("case", "said"), [(case, said) for case, rows in NO_OFFERS.items() for said in rows["said"]])
+def test_a_figure_that_is_named_and_not_offered_is_neither_recorded_nor_called_the_target(case: str, said: str) -> None:
+    session = example_session(**{"baseline": None, **NO_OFFERS[case]["terms"]})
+    speaker: Speaker = NO_OFFERS[case]["speaker"]
+    read = read_figures(find_figures(said), session.terms, speaker)
+    assert figure_cards(read, HeardUtterance("u", speaker, said, final=True, at=0.0), ()) == []
+    assert detected_offer(session, read, speaker=speaker, utterance_id="u") is None
+
+
+def test_an_offer_under_a_condition_is_not_called_the_target() -> None:
+    assert titles(("them", "We offer 50,000 if you start in May.")) == []

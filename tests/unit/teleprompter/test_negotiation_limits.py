@@ -131,7 +131,7 @@ def test_a_figure_that_fits_no_issue_makes_no_offer(said: str) -> None:
 
 
 def test_only_a_figure_of_theirs_is_heard_beyond_the_range() -> None:
-    said = "it would be seventy thousand"
+    said = "we would pay seventy thousand"
     assert heard(said, speaker="them").package == {"price": 70000}
     assert heard(said, speaker="me") is None
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.offered_packages import read_offer
+from negotiator.teleprompter.offered_packages import offer_in
 from negotiator.terms.issues import Package, check_value
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms import Terms
@@ -39,9 +38,9 @@ def texts() -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield talk, text, package
 
 
-def offered(talk: str, text: str, *earlier: tuple[Speaker, Package]) -> dict[str, Any]:
+def offered(talk: str, text: str, *theirs: Package) -> dict[str, Any]:
     """The package with money as a number."""
-    package = read_offer(terms_of(talk), text, earlier=earlier)
+    package = offer_in(terms_of(talk), text, theirs=theirs)
     return {name: float(value) if isinstance(value, Decimal) else value for name, value in package.items()}
 
 
@@ -73,7 +72,7 @@ def test_the_table_has_two_hundred_sentences_of_four_talks() -> None:
     ],
 )
 def test_a_figure_of_the_other_side_is_offered_when_words_take_it(text: str, package: dict[str, Any]) -> None:
-    assert offered("car", text, ("them", {"price": "13200"})) == package
+    assert offered("car", text, {"price": Decimal("13200")}) == package
 
 
 def test_a_curved_apostrophe_is_read_as_a_straight_one() -> None:
@@ -92,7 +91,7 @@ def test_several_sentences_are_read_one_by_one_and_the_last_figure_counts() -> N
 @given(text=st.text(max_size=200))
 def test_any_text_is_read_to_values_that_the_issues_take(text: str) -> None:
     terms = terms_of("rent")
-    package = read_offer(terms, f"{text} 1,000 with {text} a 24 month lease")
+    package = offer_in(terms, f"{text} 1,000 with {text} a 24 month lease")
     for name, value in package.items():
         issue = terms.issue(name)
         assert issue is not None

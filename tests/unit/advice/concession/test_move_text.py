@@ -129,7 +129,7 @@ def test_a_private_person_says_i_and_a_company_we(seed: int) -> None:
     voice, text = Wording(move.path.aims.terms).voice, said(move)
     if voice.is_private:
         own = re.sub(
-            r"(?:(?:both of|between|brings|[Ll]et|neither of) us|(?:Can|Shall|Could) we|[Ii]f we can|between us|we are)\b",
+            r"(?:(?:both of|between|brings|[Ll]et|neither of) us|(?:Can|Shall|Could) we|[Ii]f we can|we are)\b",
             "",
             text,
         )
