@@ -272,7 +272,8 @@ def _decide(
             return PersonMove("accept", "repeated_final", path, reading, package=on_table, round=value)
         if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
             return PersonMove("accept", "at_least_ask", path, reading, package=on_table, round=value)
-        if table >= value.value and is_tested:
+        comes = reading.their_step > 0 and rounds is not None and path.made + CLOSING_OFFERS < rounds
+        if table >= value.value and is_tested and not comes:
             return PersonMove("accept", "not_worth_a_round", path, reading, package=on_table, round=value)
         if reading.happening == "did_not_move" and reading.unmoved >= REPEATS_TAKEN:
             return PersonMove("accept", "stands_still", path, reading, package=on_table, round=value)

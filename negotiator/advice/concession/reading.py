@@ -189,14 +189,12 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
     recorded = [row.package for row in named if row.by == "them" and row.seq > place]
     base = [*told.theirs, *recorded][-1:]
     whole = [(one, {**(base[0] if base else {}), **one.package}) for one in heard.offers]
-    new = [
+    new = [(one, package) for one, package in whole if not any(_is_within(terms, one.package, row) for row in recorded)]
+    sure = [
         (one, package)
-        for one, package in whole
-        if not any(
-            _is_within(terms, one.package, row) or _differs_in_price_alone(terms, package, row) for row in recorded
-        )
+        for one, package in new
+        if one.chance >= SURE and not any(_differs_in_price_alone(terms, package, row) for row in recorded)
     ]
-    sure = [(one, package) for one, package in new if one.chance >= SURE]
     ranked = sorted(sure, key=lambda pair: package_utility(terms.preferences, pair[1]).low)
     # Of several packages that they name, a recorded one among them, the best for the user counts as their offer.
     worth = package_utility(terms.preferences, recorded[-1]).low if recorded else -1.0
@@ -208,7 +206,7 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
         heard,
         rows,
         tuple(one for one, _ in sure),
-        tuple(one for one, _ in new if one.chance < SURE),
+        tuple(pair[0] for pair in new if pair not in sure),
         tuple(others if rows else others[1:] if recorded else others),
         _chosen(terms, heard),
         frozenset(row.seq for row in named if rows and row.by == "them" and row.seq > place),
@@ -246,7 +244,7 @@ def _is_within(terms: Terms, package: Package, whole: Package) -> bool:
 
 
 def _differs_in_price_alone(terms: Terms, package: Package, other: Package) -> bool:
-    """Whether a package is another one in its price only: beside a recorded price, a figure that was read is none."""
+    """Whether a package is another one in its price only: beside a recorded price, the user is asked about it."""
     rest = {name: value for name, value in package.items() if terms.price is None or name != terms.price.name}
     return _is_within(terms, rest, other)
 

@@ -102,6 +102,11 @@ class HeldMove:
         return {at for text in (*self.sayable, *deals) for at in numbers(text)}
 
     @cached_property
+    def fact_numbers(self) -> set[Decimal]:
+        """The numbers of the user's own arguments, which are no offers."""
+        return {at for text in self.facts for at in numbers(text)}
+
+    @cached_property
     def said_numbers(self) -> set[Decimal]:
         """The numbers of what may be said and of what they said."""
         return self.move_numbers | {at for text in (*self.facts, self.utterance) for at in numbers(text)}
@@ -231,7 +236,7 @@ def _other_figures(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
     for said in draft.figures:
         heard = said.heard
         if heard.issue is not None and wrong.pop((heard.issue, str(heard.value)), None) is not None:
-            if not set(said.figure.readings) & held.move_numbers:
+            if not set(said.figure.readings) & (held.move_numbers | held.fact_numbers):
                 yield _problem("other_figure", heard.quote, offer=held.phrase(heard.issue), ends=ends)
         elif _is_unknown_money(said, held) and not _is_private(said, held):
             yield _problem("other_figure", heard.quote, offer="", ends=False)

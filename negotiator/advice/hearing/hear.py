@@ -253,7 +253,7 @@ def _offer(
 
 # Acts
 
-ACT_BOUNDS: Final = {"offer": 0.3, "ask": 0.45, "no": 0.3, "yes": 0.3, "final": 0.35, "if": 0.35}
+ACT_BOUNDS: Final = {"offer": 0.3, "ask": 0.45, "no": 0.3, "yes": 0.3, "final": 0.3, "if": 0.35}
 """From which chance on a sentence is taken to do something; others from `ACT_BOUND` on."""
 ACT_BOUND: Final = 0.25
 KIND_BOUND: Final = 0.2

@@ -289,11 +289,11 @@ def test_what_is_gone_ends_the_talk() -> None:
     assert said(move).startswith("Thank you for telling me.")
 
 
-def test_a_price_that_is_said_and_not_recorded_counts_and_is_named_to_the_user() -> None:
+def test_a_price_that_is_said_beside_a_recorded_one_is_asked_about() -> None:
     offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
     move = moved(terms_of(CAR), *offers, words="I could do 13,500 if you pick it up today.")
     reasons = move_text.reasons(move, Wording(move.path.aims.terms))
-    assert reasons[0].startswith("Their message offers €13,500: “I could do 13,500 if you pick it up today.” It counts")
+    assert reasons[0].startswith("Do they offer €13,500? They say: “I could do 13,500 if you pick it up today.”")
 
 
 def test_an_offer_beyond_the_range_is_compared_as_it_is() -> None:
