@@ -52,9 +52,9 @@ the way that is left: the rest is for their answer, and nothing tells where the 
 CLOSE_ENOUGH: Final = 0.03
 """An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
 
-ASKED_PULL: Final = 1.2
+ASKED_PULL: Final = 1.5
 """An issue on which they ask for something else than the user offers matters at least so much more to them."""
-INVITED_PULL: Final = 1.6
+INVITED_PULL: Final = 1.8
 """The same for one that they bring up themselves in a question or a condition."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""

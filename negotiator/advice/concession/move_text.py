@@ -19,7 +19,7 @@ from negotiator.advice.concession.reply import reply_to
 from negotiator.advice.hearing.hear import LIKELY, HeardOffer
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
-from negotiator.terms.issues import Issue, Package, coordinate, same_value, worth_of
+from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value, worth_of
 from negotiator.terms.plain_text import join_words, noun_phrase, tidy
 from negotiator.terms.terms import SELLING_ROLES
 from negotiator.terms.wording import Wording
@@ -230,20 +230,28 @@ def missing_inputs(
         for name, is_lacking in lacking.items()
         if is_lacking
     ]
-    wanted = [] if reading is None else [*reading.theirs[-1:], *reading.message.others]
     trades = [
         MissingInput(
             f"issues/{place}/limit",
-            texts["trade"]["ask"].format(value=words.phrase(issue, package[issue.name]), label=words.label(issue)),
+            texts["trade"]["ask"].format(value=words.phrase(issue, value), label=words.label(issue)),
             texts["trade"]["why"],
         )
         for place, issue in enumerate(terms.issues)
-        for package in wanted
-        if issue is not terms.price and issue.limit is None and issue.tradeable and issue.name in package
+        if issue is not terms.price and issue.limit is None and issue.tradeable
         if (limit := limits.own_limit(terms, issue)) is not None
-        and limits.falls_short(issue, package[issue.name], limit)
+        for value in _wanted_values(issue, reading)
+        if limits.falls_short(issue, value, limit)
     ]
     return [*trades[:1], *directions, *found][:MAX_QUESTIONS]
+
+
+def _wanted_values(issue: Issue, reading: Reading | None) -> list[Scalar]:
+    """The values of an issue that the other side offers or brings up."""
+    if reading is None:
+        return []
+    packages = [*reading.theirs[-1:], *reading.message.others]
+    brought_up = [one.value for one in issue.options] if reading.mentions(issue) else []
+    return [*(one[issue.name] for one in packages if issue.name in one), *brought_up]
 
 
 # Facts of a move

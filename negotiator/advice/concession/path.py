@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from negotiator.advice.concession.aims import LAST_RESERVE, RESERVE, Aims, IssueAim, Style, keeps_limits
 from negotiator.terms import limits
-from negotiator.terms.issues import Issue, Package, Scalar, nearest_in_range, same_value, worth_of
+from negotiator.terms.issues import UNORDERED_TYPES, Issue, Package, Scalar, nearest_in_range, same_value, worth_of
 from negotiator.terms.terms import AllowedTrade
 
 STEP_RATIO: Final[Mapping[str, float]] = {"cooperative": 0.6, "balanced": 0.7, "firm": 0.8}
@@ -30,6 +30,8 @@ LOGROLLING_BIAS: Final = 0.25
 """Cost of giving on the issue that suits least, in shares of the intended size of a step."""
 LEARNED_BIAS: Final = 0.6
 """Taken off the cost of giving on an issue that matters twice as much to them as to the user, or more."""
+WANTED_PULL: Final = 1.5
+"""An issue that matters so much more to them is one that they ask for."""
 PAIR_COST: Final = 0.05
 EQUAL_WORTH: Final = 0.02
 """Packages whose utility differs by less are of equal worth."""
@@ -327,10 +329,10 @@ def _moves_within(
 ) -> "list[_Move]":
     """The moves of about the wished size; first those that are clearly smaller than the step before."""
     if falls is None:
-        return _moves(aims, start, theirs, wished, room, None)
+        return _moves(aims, start, theirs, wished, room, None, room)
     for share in (SHRINK, 1.0):
         most = min(room, falls.whole * share)
-        moves = _moves(aims, start, theirs, min(wished, most), most, falls.issues)
+        moves = _moves(aims, start, theirs, min(wished, most), most, falls.issues, room)
         if moves:
             return moves
     return []
@@ -363,22 +365,28 @@ class _Move:
 
 
 def _moves(
-    aims: Aims, start: Package, theirs: Package | None, wished: float, most: float, on_issue: Mapping[str, float] | None
+    aims: Aims,
+    start: Package,
+    theirs: Package | None,
+    wished: float,
+    most: float,
+    on_issue: Mapping[str, float] | None,
+    room: float,
 ) -> list[_Move]:
     """Concessions on one or two issues; the cost counts the distance from the wished size and how badly it suits.
 
-    `on_issue` bounds the step on each issue, None for the last steps of a talk.
+    `on_issue` bounds the step on each issue, None for the last steps of a talk. A listed value that they ask for is
+    bounded by the `room` alone, since there is nothing smaller to give on it.
     """
     limit = most + TOLERANCE
-    single = {
-        aim.issue.name: _values_below(
-            aim,
-            start[aim.issue.name],
-            limit if on_issue is None else min(limit, _issue_bound(aim, start, on_issue)),
-            theirs,
-        )
-        for aim in aims.issues
-    }
+
+    def within(aim: IssueAim) -> list[tuple[ValueChange, float]]:
+        is_wanted = aim.pull >= WANTED_PULL and (aim.issue.type in UNORDERED_TYPES or bool(aim.issue.options))
+        bound = limit if on_issue is None else min(limit, _issue_bound(aim, start, on_issue))
+        bound = room + TOLERANCE if is_wanted else bound
+        return _values_below(aim, start[aim.issue.name], bound, None if is_wanted else theirs)
+
+    single = {aim.issue.name: within(aim) for aim in aims.issues}
     pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
     suits = {aim.issue.name: LOGROLLING_BIAS * (1.0 - _rank(pulls, round(aim.pull, 6))) for aim in aims.issues}
     gains = {aim.issue.name: LEARNED_BIAS * min(1.0, max(0.0, aim.pull - 1)) for aim in aims.issues}

@@ -23,7 +23,7 @@ STEPS_IN_ROOM: Final = 16
 """A figure is rounded to about a sixteenth of the room that is bargained over, so that every step can be told apart."""
 COARSE_UNIT: Final = Decimal(25)
 """From 1,000 on people hardly name other amounts than multiples of this."""
-FEWEST_STEPS: Final = 3
+FEWEST_STEPS: Final = 8
 MAX_VALUES: Final = 80
 _SHARES: Final = tuple(map(Decimal, ("5", "2.5", "1", "0.5", "0.25", "0.1", "0.05", "0.025", "0.01", "0.001")))
 _DAYS: Final = (0, 1, 2, 3, 5, 7, 10, 14, 21, 30, 45, 60, 75, 90, 120, 150, 180, 270, 365)
