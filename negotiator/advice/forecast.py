@@ -21,12 +21,12 @@ RATIO_PRIOR: Final = 2.0
 """How many observed ratios the usual one counts as."""
 RATIO_ENDS: Final = (0.1, 2.0)
 MAX_RATIO: Final = 0.8
-GAP_PRIOR: Final = 1.0
+GAP_PRIOR: Final = 2.0
 """How much of the gap each side is taken to give beside what its steps show: steps of few offers say little."""
 FIRST_WEIGHT: Final = 0.25
 """Weight of the midpoint of the first figures against the meeting point of the concessions."""
-LIMIT_WEIGHT: Final = 0.4
-"""Weight of the user's own limit among all anchors: people settle nearer to it than to the middle."""
+LIMIT_WEIGHT: Final = 0.15
+"""Weight of the user's own limit among all anchors: people settle somewhat nearer to it than to the middle."""
 LIMIT_MARGIN: Final = 0.25
 """Where both would meet nearer to the user's limit than this share of the way to it, or beyond it, this is taken."""
 ESTIMATE_WEIGHT: Final = 0.2
@@ -37,14 +37,14 @@ COMPARABLE_WEIGHT: Final = 0.3
 LEVEL: Final = 0.8
 """Share of talks that end inside the interval."""
 RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
-    (0.22, 1.0),
-    (0.22, 1.0),
     (0.28, 1.0),
-    (0.3, 1.0),
-    (0.5, 1.0),
-    (0.4, 1.0),
+    (0.28, 1.0),
+    (0.34, 1.0),
+    (0.34, 1.0),
     (0.6, 1.0),
-    (0.56, 1.0),
+    (0.42, 1.0),
+    (0.66, 1.0),
+    (0.54, 1.0),
     (0.92, 1.0),
 )
 """Shares of the way from the median to the best and to the worst end that the interval reaches, by figures named.
@@ -52,15 +52,15 @@ RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
 The last row is for eight and more. `python -m tests.quality.haggling.measure_forecast --calibrate` prints them.
 """
 UNLIMITED_RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
-    (0.36, 0.18),
-    (0.3, 0.46),
-    (0.42, 0.48),
-    (0.28, 0.74),
-    (0.64, 0.64),
-    (0.62, 0.7),
-    (1.0, 0.44),
-    (1.0, 0.56),
-    (1.0, 0.82),
+    (0.48, 0.12),
+    (0.4, 0.42),
+    (0.52, 0.5),
+    (0.48, 0.76),
+    (0.82, 0.68),
+    (0.44, 1.0),
+    (1.0, 0.6),
+    (0.6, 1.0),
+    (1.0, 1.0),
 )
 """The same where the user names no limit."""
 

@@ -103,9 +103,9 @@ def _marks(issue: Issue, low: Decimal, high: Decimal) -> list[Decimal]:
     if issue.type == "date":
         return _dates(low, high)
     unit_words = f"{issue.unit or ''} {issue.label} {issue.name}".lower()
-    if issue.type == "duration_days" and high - low > _FEW_DAYS:
+    if (issue.type == "duration_days" or (issue.type == "integer" and "day" in unit_words)) and high - low > _FEW_DAYS:
         usual = [Decimal(n) for n in _DAYS if low <= n <= high]
-        if len(usual) >= 3:
+        if len(usual) >= 2:
             return usual
     if issue.type in {"integer", "number"} and "month" in unit_words and high - low >= 6:
         usual = [Decimal(n) for n in _MONTHS if low <= n <= high]

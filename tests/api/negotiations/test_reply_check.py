@@ -28,7 +28,8 @@ async def test_a_draft_is_held_against_the_next_move(negotiation_client: Negotia
     assert fine.json() == {"ok": True, "problems": [], "package": move["offer"], "offers": [move["offer"]]}
     sent = {"draft": "My limit is 1,100, but I can do 1,020.", "utterance": "When can you collect them?"}
     answer = (await negotiation_client.post(path, sent)).json()
-    assert (answer["ok"], answer["offers"]) == (False, [{"price": "1020.00"}])
+    assert not answer["ok"]
+    assert answer["offers"][-1] == {"price": "1020.00"}
     kinds = {one["kind"] for one in answer["problems"]}
     assert kinds == {"other_figure", "missing_figure", "tells_private", "unanswered"}
     own = await negotiation_client.post(path, {"draft": "I can do 1,020.", "package": {"price": "1020"}})
