@@ -31,7 +31,9 @@ class TableCase:
 
         def of(side: Mapping[str, Any], term: str) -> float:
             worth = side[term]
-            return float(worth[str(deal[term])] if isinstance(worth, dict) else worth * deal[term])
+            if isinstance(worth, int | float):
+                return worth * float(deal[term])
+            return float(worth[str(deal[term])])
 
         user, other = (
             side["constant"] + sum(of(side, term) for term in self.terms) for side in (self.user, self.other)
