@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
@@ -31,6 +31,7 @@ _REACH: Final = Decimal(2)
 _SHORTHAND: Final = (Decimal(1), Decimal(1000), Decimal(100))
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _FEW_LETTERS: Final = 3
+_NEAR_LABEL: Final = 8
 MAX_FIGURES: Final = 200
 """The figures of a message that are read; people write far fewer."""
 
@@ -166,6 +167,7 @@ def _measure(tokens: Sequence[Token], first: int, last: int) -> str:
 # What a figure may be a value of
 
 
+@lru_cache(1024)
 def issue_group(issue: Issue) -> str:
     """What an issue is counted in: money, percent, a unit of time, date or count."""
     if issue.type in ("money", "percent", "date", "enum", "boolean"):
@@ -179,6 +181,7 @@ def issue_group(issue: Issue) -> str:
     return unit or "count"
 
 
+@lru_cache(1024)
 def label_words(issue: Issue) -> frozenset[str]:
     """The words that name an issue, without its unit."""
     words = _WORDS.findall(f"{issue.label} {issue.name.replace('_', ' ')} {issue.unit or ''}".lower())
@@ -201,11 +204,9 @@ def _fit(message: Message, figure: MessageFigure, issue: Issue) -> IssueFit:
     value = _value(figure, group, known)
     relation = _relation(value, sides, known)
     is_time = group in ("day", "week", "month", "year", "hour")
-    near = [
-        at - figure.first
-        for at, word in enumerate(message.words)
-        if abs(at - figure.first) <= 8 and word.rstrip("s") in label_words(issue)
-    ]
+    names, start = label_words(issue), max(0, figure.first - _NEAR_LABEL)
+    window = message.words[start : figure.first + _NEAR_LABEL + 1]
+    near = [at - figure.first for at, word in enumerate(window, start) if word.rstrip("s") in names]
     closest = min(near, key=abs, default=None)
     label = "far" if closest is None else f"{'left' if closest < 0 else 'right'}{min(abs(closest), 4) // 2}"
     alike = sum(issue_group(one) == group for one in told.issues)

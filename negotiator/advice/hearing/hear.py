@@ -194,6 +194,7 @@ def _offered_values(
     What a question without a price names after an offer is asked about, and no part of it: "Could you pay in 14 days?"
     """
     issues = {issue.name: issue for issue in message.told.issues}
+    listed = [issue for issue in message.told.issues if issue.type in ("boolean", "enum")]
     is_priced = False
     for span in message.sentences:
         own = [one for one in figures if one.sentence == span]
@@ -217,10 +218,9 @@ def _offered_values(
             ):
                 yield one.issue, one.value, chance, span
         if offered or span in likely:
-            named = named_values(message.told.issues, message.quote(*span))
+            named = named_values(listed, message.quote(*span))
             for name, value in named.items():
-                if issues[name].type in ("boolean", "enum"):
-                    yield name, value, max([one.chance for one in offered], default=LIKELY), span
+                yield name, value, max([one.chance for one in offered], default=LIKELY), span
 
 
 def _is_possible(message: Message, one: HeardFigure) -> bool:
