@@ -88,7 +88,7 @@ def sentence(text: str) -> str:
     plain = re.sub(r"\s+([,.;:!?])", r"\1", plain)
     if not plain:
         return ""
-    ended = plain if plain.rstrip("\"'”’)")[-1:] in tuple(".?!…") else f"{plain.rstrip(',;:')}."
+    ended = plain if plain.rstrip("\"'”’)]")[-1:] in tuple(".?!…") else f"{plain.rstrip(',;:')}."
     return capitalise(ended)
 
 

@@ -36,6 +36,7 @@ from negotiator.terms.utility import Preferences, is_complete, package_utility, 
 from negotiator.terms.wording import Wording
 
 Style = Literal["balanced", "firm", "cooperative"]
+Wanted = Literal["no", "asked", "invited"]
 Pursued = Literal["target", "even", "best"]
 """What the opening goes for: the target, more than an even share of the walk-away, or the best values."""
 
@@ -102,7 +103,8 @@ class IssueAim:
     """The path's values on one issue, best first: `values[0]` is the opening, the last the end of the path.
 
     `worths` are the values' weighted worths to the user. `pull` is how much more the issue matters to the other side
-    than to the user (1: as much). `limit` is the user's own worst value.
+    than to the user (1: as much). `limit` is the user's own worst value. `wanted`: they ask for another value in their
+    offers, or bring one up in words.
     """
 
     issue: Issue
@@ -111,6 +113,7 @@ class IssueAim:
     target: Scalar | None
     limit: Scalar | None
     pull: float
+    wanted: Wanted = "no"
 
     @property
     def opening(self) -> Scalar:

@@ -6,12 +6,12 @@ may also end the talk.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Final, Literal
 
-from negotiator.advice.concession.aims import Aims, Evidence, Style, find_aims, with_assumed_ranges
+from negotiator.advice.concession.aims import Aims, Evidence, Style, Wanted, find_aims, with_assumed_ranges
 from negotiator.advice.concession.path import (
     ConcessionPath,
     Growth,
@@ -52,10 +52,8 @@ the way that is left: the rest is for their answer, and nothing tells where the 
 CLOSE_ENOUGH: Final = 0.03
 """An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
 
-ASKED_PULL: Final = 1.5
-"""An issue on which they ask for something else than the user offers matters at least so much more to them."""
-INVITED_PULL: Final = 1.8
-"""The same for one that they bring up themselves in a question or a condition."""
+WANTED_PULLS: Final[Mapping[Wanted, float]] = {"asked": 1.5, "invited": 1.8}
+"""An issue on which they ask for another value, or bring one up in words, matters at least so much more to them."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
 PRIOR_STEPS: Final = 1
@@ -200,8 +198,11 @@ def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
             if aim.issue is not price and any(_asks_for(aim.issue, one, reading.own[-1]) for one in wanted)
         }
         invited = {a.issue.name for a in aims.issues if a.issue is not price and reading.mentions(a.issue)}
-        pulls = {**dict.fromkeys(asked, ASKED_PULL), **dict.fromkeys(invited, INVITED_PULL)}
-        raised = (replace(a, pull=max(a.pull, pulls.get(a.issue.name, 0.0))) for a in aims.issues)
+        wanted_as: dict[str, Wanted] = {**dict.fromkeys(asked, "asked"), **dict.fromkeys(invited, "invited")}
+        raised = (
+            replace(a, pull=max(a.pull, WANTED_PULLS[how]), wanted=how) if (how := wanted_as.get(a.issue.name)) else a
+            for a in aims.issues
+        )
         aims = replace(aims, issues=tuple(raised))
     names = {aim.issue.name for aim in aims.issues}
     packages = [one for one in (*reading.theirs[-1:], *reading.message.others) if names <= one.keys()]

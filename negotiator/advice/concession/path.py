@@ -30,8 +30,6 @@ LOGROLLING_BIAS: Final = 0.25
 """Cost of giving on the issue that suits least, in shares of the intended size of a step."""
 LEARNED_BIAS: Final = 0.6
 """Taken off the cost of giving on an issue that matters twice as much to them as to the user, or more."""
-WANTED_PULL: Final = 1.5
-"""An issue that matters so much more to them is one that they ask for."""
 PAIR_COST: Final = 0.05
 EQUAL_WORTH: Final = 0.02
 """Packages whose utility differs by less are of equal worth."""
@@ -381,10 +379,10 @@ def _moves(
     limit = most + TOLERANCE
 
     def within(aim: IssueAim) -> list[tuple[ValueChange, float]]:
-        is_wanted = aim.pull >= WANTED_PULL and (aim.issue.type in UNORDERED_TYPES or bool(aim.issue.options))
+        is_wanted = aim.wanted != "no" and (aim.issue.type in UNORDERED_TYPES or bool(aim.issue.options))
         bound = limit if on_issue is None else min(limit, _issue_bound(aim, start, on_issue))
         bound = room + TOLERANCE if is_wanted else bound
-        return _values_below(aim, start[aim.issue.name], bound, None if is_wanted else theirs)
+        return _values_below(aim, start[aim.issue.name], bound, None if aim.wanted == "invited" else theirs)
 
     single = {aim.issue.name: within(aim) for aim in aims.issues}
     pulls = sorted({round(aim.pull, 6) for aim in aims.issues if single[aim.issue.name]})
