@@ -175,7 +175,7 @@ class Wording:
         return " ".join([join_words(plain) or "it", join_words(extras)]).strip()
 
     def _instead(self, issue: Issue, before: Scalar | None) -> str:
-        if before is None:
+        if before is None or str(before).lower() in {"yes", "no"}:
             return ""
         at = coordinate(issue.type, before) if issue.type in {"number", "integer", "duration_days"} else None
         return f" instead of {self.value(issue, before) if at is None else number_text(at)}"
@@ -290,6 +290,8 @@ class Wording:
         plain = tidy(str(value)) or "as listed"
         if plain.split(" ")[0].lower() in {*_RHYTHMS, "none", "yes", "no", "net"}:
             plain = plain[0].lower() + plain[1:]
+        elif plain in _MONTHS or plain in _WEEKDAYS:
+            plain = plain.capitalize()
         return cut_at_word(plain, MAX_VALUE_CHARACTERS)
 
     def _of(self, issue: Issue) -> IssueWords:
@@ -398,11 +400,11 @@ def _option_phrase(label: str, said: str) -> str:
         return f"{label} by the {said}"
     if said == "yes":
         return with_article(label)
-    if said in _MONTHS:
+    if said.lower() in _MONTHS:
         starts = words[-1] == "from" or words[0].lower() in {"start", "beginning"}
-        return f"{label.removesuffix(' from')} {'from' if starts else 'in'} {said.capitalize()}"
-    if said in _WEEKDAYS:
-        return f"a {said.capitalize()}" if words == ["day"] else f"{label} on a {said.capitalize()}"
+        return f"{label.removesuffix(' from')} {'from' if starts else 'in'} {said}"
+    if said.lower() in _WEEKDAYS:
+        return f"a {said}" if words == ["day"] else f"{label} on a {said}"
     if len(words) <= 3 and re.fullmatch(r"(?:(?:very|more|less) )?[a-z]+", said) and said != "included":
         return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")
     return f"{label}: {said}"

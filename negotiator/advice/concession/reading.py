@@ -24,6 +24,7 @@ EXTREME_DISTANCE: Final = 1.0
 """An opening is extreme when it lies further beyond the user's limit than the limit is from the user's opening."""
 SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
 FEW_LETTERS: Final = 3
+_INVITES: Final = re.compile(r"\b(?:would|could|can|will|if|were|should) you\b|\byourself\b", re.IGNORECASE)
 TOLERANCE: Final = 1e-6
 SIDES: Final[tuple[Side, ...]] = ("me", "them")
 
@@ -105,8 +106,10 @@ class Reading:
     spoke: bool = False
 
     def mentions(self, issue: Issue) -> bool:
-        """Whether a question, condition or offer of theirs names the issue or one of its values in words."""
-        asked = " ".join(act.quote for act in self.heard.acts if act.name in ("ask", "if", "offer", "scope"))
+        """Whether a question or condition to the user names the issue or one of its values: "would you take … on?"."""
+        asked = " ".join(
+            act.quote for act in self.heard.acts if act.name in ("ask", "if") and _INVITES.search(act.quote)
+        )
         names = " ".join([issue.label, issue.name, *(str(one.value) for one in issue.options)]).replace("_", " ")
         return bool({one for one in stemmed_terms(names) if len(one) > FEW_LETTERS} & set(stemmed_terms(asked)))
 

@@ -129,7 +129,8 @@ def _points(aims: Aims, reading: Reading, words: Wording, told: Sequence[Argumen
     """What was not said yet, in order: reasons, every third time something given, and what the talk itself shows."""
     ranked = sorted((one for one in told if one.kind == "reason"), key=lambda one: not _speaks_for(aims, reading, one))
     reasons = [as_sentence(one.fact) for one in ranked]
-    gives = [as_sentence(one.fact) for one in told if one.kind == "give"]
+    traded = {aim.issue.name for aim in aims.issues if aim.issue is not aims.price}  # their value is in the offer
+    gives = [as_sentence(one.fact) for one in told if one.kind == "give" and one.issue not in traded]
     ordered = list(_interleaved(reasons, gives))
     spoken = " ".join(reading.said).lower()
     if spoken:
