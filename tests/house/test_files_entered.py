@@ -31,7 +31,7 @@ SCOPES = [
     *("negotiations:read", "negotiations:write", "memories:read", "memories:write", "ai:tactics"),
     "teleprompter:stream",
 ]
-MOST = {"list": 20, "next move": 52, "utterance": 64}
+MOST = {"list": 20, "next move": 54, "utterance": 64}
 
 
 class Recorder:
