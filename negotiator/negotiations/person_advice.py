@@ -21,7 +21,7 @@ from negotiator.advice.strategy.situation import StrategySituation
 from negotiator.advice.words.sentences import table
 from negotiator.base.errors import ValidationFailed
 from negotiator.negotiations.engine_input import OUTSIDE_RANGE, described_turn_input, engine_result_json, require_inputs
-from negotiator.negotiations.offer_history import advised_terms, as_said, ledger_offers, live_offers
+from negotiator.negotiations.offer_history import advised_terms, as_said, ledger_offers, live_offers, offers_made
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.negotiations.schemas_advice import NextMoveBody, ReplyCheck, Style
 from negotiator.negotiations.session import NegotiationSession
@@ -405,7 +405,7 @@ def _heard_words(utterance: str | None, said: str | None) -> str | None:
 
 def _said(rows: Sequence[OfferRow]) -> str | None:
     """The words that came with their latest offer."""
-    last = next((row for row in reversed(rows) if row.side == "them"), None)
+    last = next((row for row in reversed(offers_made(rows)) if row.side == "them"), None)
     return None if last is None else last.content.get("rationale")
 
 

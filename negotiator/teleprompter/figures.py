@@ -153,12 +153,16 @@ def read_figures(
 
 
 def _told(terms: Terms, speaker: Speaker, named: Sequence[EarlierFigure]) -> Told:
-    """What was known before the utterance; `mine` is what the listener offered."""
+    """What was known before the utterance; `mine` is what the listener offered.
+
+    The speaker's own latest figure, with nothing after it, may be the one that they are saying: it is left out.
+    """
     mine, theirs = (
         tuple({one.topic: one.value} for one in named if one.whose == side and one.kind in STANDING_KINDS)
         for side in ("them" if speaker == "me" else "me", speaker)
     )
-    return Told(terms.issues, mine, theirs, terms.currency, "call")
+    is_latest = bool(named) and named[-1].whose == speaker
+    return Told(terms.issues, mine, theirs[:-1] if is_latest else theirs, terms.currency, "call")
 
 
 def figures_as_earlier(read: Sequence[ComparedFigure]) -> tuple[EarlierFigure, ...]:

@@ -15,6 +15,7 @@ from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
+from negotiator.runtime import thread_pools
 from negotiator.runtime.built_once import BuiltOnce
 from negotiator.teleprompter.cards import (
     PreparedAnswer,
@@ -158,7 +159,7 @@ class UtteranceAnalyser:
         await self.heads.of("", "them")
         await self._vectors("hello")
         await self._tactics.prepare()
-        await asyncio.to_thread(load_models)
+        await thread_pools.LIVE.run(load_models)
 
     def _matches(
         self, text: str, speaker: Speaker, taught: "UserClassifier | None", vectors: "Vectors | None"
