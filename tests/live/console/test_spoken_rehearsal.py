@@ -156,6 +156,10 @@ def test_with_coaching_on_the_sentences_of_both_sides_are_listened_to(
         ada = Practice(context, server, cookies)
         page = ada.page
         page.get_by_label("Show me cards").check()
+        for _ in range(100):
+            if ada.sessions():
+                break
+            page.wait_for_timeout(100)
         page.fill("#said", "I could do 12,900 if I collect it today.")
         page.locator("#say-it").click()
         page.locator("#so-far .me .offered", has_text="€12,900").wait_for()
@@ -174,6 +178,10 @@ def test_with_coaching_on_the_sentences_of_both_sides_are_listened_to(
         assert page.locator("#cards .cue").count() == 0
         assert ada.erased()
         page.get_by_label("Show me cards").check()
+        for _ in range(100):
+            if ada.sessions():
+                break
+            page.wait_for_timeout(100)
         ada.one.open("/account")
         assert ada.erased(), "who leaves the page leaves no session"
         ada.check_counts_nothing()
