@@ -1,6 +1,7 @@
 """The service as a process group of its own, behind uvicorn with workers."""
 
 import asyncio
+import contextlib
 import itertools
 import os
 import signal
@@ -26,6 +27,10 @@ ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
 
 
 _addresses = itertools.count(1)
+
+
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_ports = itertools.count(12_000 + 2_000 * _worker + os.getppid() * 97 % 1_000)
 
 
 PATIENCE: Final = 30
@@ -175,11 +180,15 @@ class Server:
 
 
 def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody takes before its listener does.
+
+    It is below those that Linux gives to outgoing connections; no process of a test run gives one that another gave.
+    """
+    while True:
+        port = next(_ports)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("", port))
+            return port
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

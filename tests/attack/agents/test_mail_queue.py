@@ -2,7 +2,6 @@
 
 import asyncio
 import email
-import socket
 import time
 from email.policy import default
 from pathlib import Path
@@ -19,6 +18,7 @@ from negotiator.runtime import circuit_breaker, fault_log
 from negotiator.store.ownership import current_walk
 from negotiator.store.sqlite import SqliteStore
 from tests.conftest import connect, make_settings, running
+from tests.helpers.live_server import free_port
 from tests.helpers.recording_smtp import RecordingSmtp, recording_smtp
 
 ADA = "ada@corp.example"
@@ -40,19 +40,13 @@ def kept(folder: Path) -> list[Any]:
     return [email.message_from_bytes(path.read_bytes(), policy=default) for path in files]
 
 
-def closed_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 @pytest.mark.asyncio
 async def test_a_mail_that_fails_is_sent_once_the_server_is_back_and_counts_only_then(
     store: SqliteStore, tmp_path: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The loggers of the application were made by other tests with their own output.
     monkeypatch.setattr(fault_log, "log", fault_log.logger(fault_log.__name__))
-    port = closed_port()
+    port = free_port()
     mails = queue(store, port, tmp_path)
     assert await add(store, mails)
     with capture_logs() as lines:
@@ -75,7 +69,7 @@ async def test_a_mail_that_fails_is_sent_once_the_server_is_back_and_counts_only
 async def test_a_mail_that_could_not_be_sent_in_its_time_is_in_the_outbox_and_costs_no_budget(
     store: SqliteStore, tmp_path: Path, clock: Any
 ) -> None:
-    mails = queue(store, closed_port(), tmp_path)
+    mails = queue(store, free_port(), tmp_path)
     assert await add(store, mails, life=FIRST_RETRY + 10_000)
     await mails.send_due()
     assert kept(tmp_path) == []
@@ -92,7 +86,7 @@ async def test_a_mail_that_could_not_be_sent_in_its_time_is_in_the_outbox_and_co
 async def test_a_server_that_is_away_is_tried_with_one_mail_and_all_go_once_it_is_back(
     store: SqliteStore, tmp_path: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, port = 1000.0, closed_port()
+    now, port = 1000.0, free_port()
     monkeypatch.setattr(circuit_breaker, "monotonic", lambda: now)
     mails = queue(store, port, tmp_path)
     for number in range(AT_ONCE + 4):
@@ -145,7 +139,7 @@ async def test_a_mail_whose_sender_died_is_sent_by_another_after_a_minute(
 async def test_the_text_of_a_waiting_mail_is_in_no_file_and_goes_with_its_owner(
     store: SqliteStore, tmp_path: Path
 ) -> None:
-    mails = queue(store, closed_port(), tmp_path)
+    mails = queue(store, free_port(), tmp_path)
     assert await add(store, mails)
     held = b"".join(path.read_bytes() for path in tmp_path.glob("store.db*"))
     assert b"A subject" in held
@@ -193,7 +187,7 @@ async def test_a_mail_that_was_queued_while_the_clock_was_ahead_does_not_wait_fo
 async def test_a_mail_that_is_erased_while_the_server_refuses_it_is_not_kept(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mails = queue(store, closed_port(), tmp_path)
+    mails = queue(store, free_port(), tmp_path)
     assert await add(store, mails)
 
     async def send(*_: Any, **__: Any) -> DeliveryResult:

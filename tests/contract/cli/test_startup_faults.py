@@ -13,6 +13,7 @@ import pytest
 from negotiator.keys.keyring import FolderKeyring
 from tests.contract.requirements import covers
 from tests.helpers.command_line import CommandLine
+from tests.helpers.live_server import free_port
 
 SERVE = ("serve", "--port", "0")
 COMMANDS = (
@@ -33,10 +34,7 @@ Break = Callable[[Path], dict[str, str]]
 
 def dead_server(_folder: Path) -> dict[str, str]:
     """A PostgreSQL that is not there."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return {"DATABASE_URL": f"postgresql+asyncpg://ada:geheim@127.0.0.1:{port}/x"}
+    return {"DATABASE_URL": f"postgresql+asyncpg://ada:geheim@127.0.0.1:{free_port()}/x"}
 
 
 def garbage(folder: Path) -> dict[str, str]:
