@@ -393,7 +393,7 @@ def rests_on_worth(terms: Terms) -> bool:
     if terms.walk_away is None:
         return False
     least = terms.walk_away.package
-    if least is None or terms.allowed:
+    if least is None or terms.allowed or any(issue.compensated for issue in terms.issues):
         return True
     return any(
         issue.name in least

@@ -45,6 +45,7 @@ class IssueOption:
 
     value: Scalar
     utility: float
+    worth: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,9 @@ class Multiple:
 class Issue:
     """One issue with my value function: a table (`options`), a polyline or a straight line.
 
-    `weight` is normalised over the negotiation (sum 1), `weight_given` is what was sent.
+    `weight` is normalised over the negotiation (sum 1), `weight_given` is what was sent. `worth` is what the best value
+    is worth over the worst, in the unit of the price. Where that is known of all issues but the price, they are
+    `compensated`: a gain on one makes up for a loss on another, and the walk-away is kept in all.
     `value_points` are (coordinate, utility) corners in rising coordinate order. `limit` is the worst value that the
     user takes on this issue. `multiples` are what a unit price is multiplied by.
     """
@@ -75,6 +78,8 @@ class Issue:
     direction: Direction = "higher"
     weight: float = 1.0
     weight_given: float | None = None
+    worth: float | None = None
+    compensated: bool = False
     range: IssueRange | None = None
     options: tuple[IssueOption, ...] = ()
     value_points: tuple[tuple[Decimal, float], ...] = ()

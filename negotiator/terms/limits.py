@@ -127,10 +127,10 @@ def own_limit(terms: Terms, issue: Issue) -> Scalar | None:
 def issue_limit(issue: Issue, walk_away: Worth | None, target: Worth | None) -> Scalar | None:
     """The limit of an issue: the one that it has, or else its value in the walk-away package.
 
-    Where the target is worse than the walk-away on this issue, the target's value is the limit: what the user aims
-    for passes no limit of theirs.
+    That binds no compensated issue, since the walk-away is kept in all there. Where the target is worse than the
+    walk-away on this issue, the target's value is the limit: what the user aims for passes no limit of theirs.
     """
-    if issue.limit is not None:
+    if issue.limit is not None or issue.compensated:
         return issue.limit
     least, goal = (
         worth.package.get(issue.name) if worth is not None and worth.package else None for worth in (walk_away, target)

@@ -53,6 +53,7 @@ from negotiator.terms.short_forms import issue_from_name, range_from_list
 
 IssueKind = Literal["money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"]
 Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
+Worth = Annotated[Number, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
 
 
 class RangeBody(Strict):
@@ -68,10 +69,13 @@ RangeInput = Annotated[RangeBody, BeforeValidator(range_from_list, json_schema_i
 
 
 class OptionBody(Strict):
-    """One listed value and what it is worth to you, 0 (worst) to 1 (best)."""
+    """One listed value and what it is worth to you, 0 (worst) to 1 (best), or in money."""
 
     value: Scalar
     utility: Share | None = Field(None, description="Worth to the user, 0 to 1; for all or none.")
+    worth: Worth | None = Field(
+        None, description="Or: what it is worth to you in the unit of the price, such as 0 and -350; for all or none."
+    )
 
 
 def _as_option(value: Any) -> Any:
@@ -119,6 +123,9 @@ class IssueBody(Strict):
     )
     value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
         None, max_length=1000, description="[value, utility] corners of a bent value function."
+    )
+    worth: Annotated[Worth, Field(ge=0)] | None = Field(
+        None, description="In place of a weight: its best value's worth over its worst, in the unit of the price."
     )
     their_weight: Weight | None = Field(None, description="How much it seems to matter to the other side.")
     tradeable: Truth = Field(True, description="Whether it may be given for something else.")
@@ -239,8 +246,9 @@ def _option_errors(issue: IssueBody, at: str) -> list[FieldError]:
         return found
     if len({value_key(issue.type, option.value) for option in options}) < len(options):
         return [FieldError(at, "Two options have the same value.")]
-    if 0 < sum(option.utility is not None for option in options) < len(options):
-        return [FieldError(at, "Give every option a utility, or none.")]
+    for name in ("utility", "worth"):
+        if 0 < sum(getattr(option, name) is not None for option in options) < len(options):
+            return [FieldError(at, f"Give every option a {name}, or none.")]
     return []
 
 

@@ -108,7 +108,11 @@ def parse_issues(bodies: Sequence[IssueBody], role: str = "party") -> tuple[Issu
 
 def _issues(body: NegotiationBody) -> tuple[Issue, ...]:
     """The issues of a negotiation, whose target and limits tell a direction that is not given."""
-    return normalised_weights([_issue(issue, body.role, _direction_by_limits(issue, body)) for issue in body.issues])
+    issues = [_issue(issue, body.role, _direction_by_limits(issue, body)) for issue in body.issues]
+    price = next((issue for issue in issues if issue.type == "money"), None)
+    others = [issue for issue in issues if issue is not price]
+    valued = price is not None and bool(others) and all(issue.worth is not None for issue in others)
+    return normalised_weights([replace(issue, compensated=valued and issue.tradeable) for issue in issues])
 
 
 def _is_by_role(issue: IssueBody, role: str) -> bool:
@@ -138,7 +142,11 @@ def _direction_by_limits(issue: IssueBody, body: NegotiationBody) -> Direction |
 def _direction_by_worth(issue: IssueBody) -> Direction | None:
     """The direction in which the worths that the user gave rise, from the least value to the greatest."""
     given = [(at, float(worth)) for at, worth in issue.value_points or ()]
-    given += [(option.value, option.utility) for option in issue.options or () if option.utility is not None]
+    given += [
+        (option.value, worth)
+        for option in issue.options or ()
+        if (worth := option.utility if option.worth is None else option.worth) is not None
+    ]
     places = sorted((at, worth) for value, worth in given if (at := coordinate(issue.type, value)) is not None)
     if len(places) < 2 or places[0][1] == places[-1][1]:
         return None
@@ -155,6 +163,7 @@ def _issue(body: IssueBody, role: str, by_limits: Direction | None = None) -> Is
         unit=body.unit,
         direction=body.direction or by_worth or by_limits or ("lower" if buying else "higher"),
         weight_given=body.weight,
+        worth=body.worth,
         range=_range(body.type, body.range),
         value_points=tuple((known_coordinate(body.type, at), float(worth)) for at, worth in body.value_points or ()),
         their_weight=body.their_weight,
@@ -164,7 +173,8 @@ def _issue(body: IssueBody, role: str, by_limits: Direction | None = None) -> Is
             Multiple(_count(multiple.count), multiple.of, multiple.issue) for multiple in body.multiples or ()
         ),
     )
-    return replace(issue, options=_options(issue, body))
+    worths = [option.worth for option in body.options or () if option.worth is not None]
+    return replace(issue, options=_options(issue, body), worth=max(worths) - min(worths) if worths else body.worth)
 
 
 def _with_limits(mine: Preferences, body: NegotiationBody) -> Preferences:
@@ -189,9 +199,14 @@ def _range(kind: IssueType, body: RangeBody | None) -> IssueRange | None:
 
 def _options(issue: Issue, body: IssueBody) -> tuple[IssueOption, ...]:
     options = body.options or ()
-    utilities = [option.utility for option in options if option.utility is not None]
+    worths = [option.worth for option in options if option.worth is not None]
+    low, span = min(worths, default=0.0), max(worths, default=0.0) - min(worths, default=0.0)
+    utilities = [(worth - low) / span if span else 1.0 for worth in worths]
+    utilities = utilities or [option.utility for option in options if option.utility is not None]
     utilities = utilities or _default_utilities(issue, [option.value for option in options])
-    return tuple(IssueOption(option.value, utility) for option, utility in zip(options, utilities, strict=True))
+    return tuple(
+        IssueOption(option.value, utility, option.worth) for option, utility in zip(options, utilities, strict=True)
+    )
 
 
 def _default_utilities(issue: Issue, values: Sequence[Scalar]) -> list[float]:
@@ -227,11 +242,21 @@ def _member_errors(mine: Preferences, body: NegotiationBody) -> list[FieldError]
         *_constraint_errors(wide.issues, body.constraints or ()),
         *_authority_errors(wide, body.authority),
         *_allowed_trade_errors(mine.issues, body.allow or ()),
+        *_worth_errors(mine.issues),
         *(
             FieldError(f"/arguments/{place}/issue", "No issue of this negotiation has this name.")
             for place, argument in enumerate(body.arguments or ())
             if argument.issue is not None and issue_named(mine.issues, argument.issue) is None
         ),
+    ]
+
+
+def _worth_errors(issues: Sequence[Issue]) -> list[FieldError]:
+    price = next((issue for issue in issues if issue.type == "money"), None)
+    return [
+        FieldError(f"/issues/{place}/worth", "Needs a price among the other issues, in whose unit it is counted.")
+        for place, issue in enumerate(issues)
+        if issue.worth is not None and (price is None or issue is price)
     ]
 
 

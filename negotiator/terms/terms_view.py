@@ -142,6 +142,7 @@ def issue_view(issue: Issue, currency: str | None) -> dict[str, Any]:
         "direction": issue.direction,
         "weight": issue.weight,
         "weight_given": issue.weight_given,
+        "worth": issue.worth,
         "range": None
         if issue.range is None
         else {
@@ -150,7 +151,9 @@ def issue_view(issue: Issue, currency: str | None) -> dict[str, Any]:
             "step": None if step is None else int(step) if issue.type == "date" else one(step),
         },
         "options": [
-            {"value": value_view(issue, option.value, currency), "utility": option.utility} for option in issue.options
+            {"value": value_view(issue, option.value, currency), "utility": option.utility}
+            | ({} if option.worth is None else {"worth": option.worth})
+            for option in issue.options
         ],
         "value_points": [[one(x), u] for x, u in issue.value_points],
         "their_weight": issue.their_weight,

@@ -59,12 +59,17 @@ Fill: TypeAlias = Literal["low", "high"]
 def normalised_weights(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     """Weights brought to a sum of 1; a missing weight counts as the mean of the given ones.
 
-    An issue that is worth the same at every value carries weight 0. No positive weight at all
-    means equal weights, since a package must be worth something.
+    An issue with a worth weighs as much beside the price as its worth is beside the price's range. An issue that is
+    worth the same at every value carries weight 0. No positive weight at all means equal weights, since a package must
+    be worth something.
     """
-    given = [i.weight_given for i in issues if i.weight_given is not None]
+    price = next((i for i in issues if i.type == "money" and i.range is not None), None)
+    given = [i.weight_given for i in issues if i.weight_given is not None and i.worth is None]
     mean = math.fsum(given) / len(given) if given else 1.0
     raw = [0.0 if _is_constant(i) else mean if i.weight_given is None else i.weight_given for i in issues]
+    if price is not None and price.range is not None:
+        unit = (price.weight_given or mean) / float(price.range.max - price.range.min)
+        raw = [weight if i.worth is None else i.worth * unit for i, weight in zip(issues, raw, strict=True)]
     total = math.fsum(raw)
     if total <= 0:
         raw, total = [1.0] * len(issues), float(len(issues))
@@ -262,7 +267,7 @@ def missing_inputs(issues: Sequence[Issue], **given: object | None) -> tuple[str
     names = [name for name, value in given.items() if value is None]
     several = len(issues) > 1
     for place, issue in enumerate(issues):
-        if several and issue.weight_given is None:
+        if several and issue.weight_given is None and issue.worth is None and not issue.compensated:
             names.append(f"issues/{place}/weight")
         if several and issue.their_weight is None:
             names.append(f"issues/{place}/their_weight")

@@ -26,7 +26,7 @@ from negotiator.terms.plain_text import (
     with_article,
     word_set,
 )
-from negotiator.terms.terms import COUNTERPART_ROLES, Terms
+from negotiator.terms.terms import BUYING_ROLES, COUNTERPART_ROLES, SELLING_ROLES, Terms
 from negotiator.terms.unit_price import Total, UnitPrice, read_unit_price, total_of
 from negotiator.terms.voice import Voice, voice_of
 
@@ -60,19 +60,24 @@ _FOLLOWS_A_NOUN: Final = re.compile(
 _DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium budget")
 _PARTICIPLE: Final = re.compile(r"(?!fixed|limited|extended|reduced|unlimited)[a-z]{2,}ed")
 """Options that follow the label: `delivery included`, but `a fixed start`."""
+_STRETCH: Final = re.compile(r"[0-9]+ (?:day|week|month|year)s?")
 _MONTHS: Final = word_set("january february march april may june july august september october november december")
 _WEEKDAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday")
-_PARTIES: Final = word_set(
-    "buyer seller landlord tenant employer employee candidate contractor customer client supplier agency owner vendor"
-)
+_SELLERS: Final = word_set("seller landlord employee candidate contractor supplier agency vendor freelancer")
+_BUYERS: Final = word_set("buyer tenant employer customer client")
+_PARTIES: Final = _SELLERS | _BUYERS | {"owner"}
 _WIDTHS: Final = (MAX_VALUE_CHARACTERS, 36, 24, 16)
 
 
 class Wording:
-    """The words of one negotiation. Its texts are on one line, with single blanks and without field names."""
+    """The words of one negotiation. Its texts are on one line, with single blanks and without field names.
 
-    def __init__(self, terms: Terms) -> None:
+    `spoken` ones are said by the user to the other side: `transport by me` in place of `transport by the seller`.
+    """
+
+    def __init__(self, terms: Terms, *, spoken: bool = False) -> None:
         self.terms: Final = terms
+        self._spoken: Final = spoken
         self._words: dict[str, IssueWords] = {}
 
     # Names
@@ -91,6 +96,16 @@ class Wording:
     def voice(self) -> Voice:
         """How the user speaks of their own side."""
         return voice_of(self.terms)
+
+    @cached_property
+    def spoken(self) -> "Wording":
+        """The words as the user says them to the other side."""
+        return Wording(self.terms, spoken=True)
+
+    def is_own(self, issue: Issue, value: object) -> bool:
+        """Whether a listed value names the user's own side, which then does what the issue is about."""
+        own = {**dict.fromkeys(SELLING_ROLES, _SELLERS), **dict.fromkeys(BUYING_ROLES, _BUYERS)}
+        return issue.type == "enum" and self.value(issue, value).lower() in own.get(self.terms.role, ())
 
     @cached_property
     def them(self) -> str:
@@ -177,6 +192,8 @@ class Wording:
     def _instead(self, issue: Issue, before: Scalar | None) -> str:
         if before is None or str(before).lower() in {"yes", "no"}:
             return ""
+        if self.value(issue, before).lower() in _PARTIES:
+            return f" instead of by {self._party(issue, before)}"
         at = coordinate(issue.type, before) if issue.type in {"number", "integer", "duration_days"} else None
         return f" instead of {self.value(issue, before) if at is None else number_text(at)}"
 
@@ -232,6 +249,13 @@ class Wording:
 
     # Phrases by type
 
+    def _party(self, issue: Issue, value: object) -> str:
+        if not self._spoken:
+            return f"the {self.value(issue, value).lower()}"
+        if self.value(issue, value).lower() == "owner":
+            return "the owner"
+        return self.voice.me if self.is_own(issue, value) else "you"
+
     def _parts(self, package: Package, width: int) -> str:
         parts: list[str] = []
         extras: list[str] = []
@@ -262,6 +286,8 @@ class Wording:
                 if at is not None:
                     return _number_phrase(label, self._of(issue).unit, at)
                 return f"{label}: {said}"
+            case _ if said.lower() in _PARTIES:
+                return f"{label} by {self._party(issue, value)}"
             case _:
                 return _option_phrase(label, said)
 
@@ -396,8 +422,9 @@ def _option_phrase(label: str, said: str) -> str:
             return f"{said} {noun}"
     if len(words) <= 2 and _FOLLOWS_A_NOUN.match(said):
         return f"{label} {said}"
-    if said in _PARTIES:
-        return f"{label} by the {said}"
+    if _STRETCH.fullmatch(said):
+        after = {"payment": "within", "start": "in", "delivery": "within"}.get(words[-1].lower())
+        return f"{label} {after} {said}" if after else _noun_of(label, said)
     if said == "yes":
         return with_article(label)
     if said.lower() in _MONTHS:

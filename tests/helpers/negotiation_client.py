@@ -1,7 +1,9 @@
 """A client that opens negotiations about laptops, records offers and changes states."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import httpx2
@@ -53,21 +55,28 @@ class NegotiationClient:
 
     async def post(self, path: str, body: Any, **headers: str) -> httpx2.Response:
         """POST below /api."""
-        return await self.client.post(f"/api{path}", json=body, headers={**self.headers, **headers})
+        return await self._asked("POST", path, headers, body)
 
     async def get(self, path: str, **headers: str) -> httpx2.Response:
         """GET below /api."""
-        return await self.client.get(f"/api{path}", headers={**self.headers, **headers})
+        return await self._asked("GET", path, headers)
 
     async def patch(self, key: str, body: Any, **headers: str) -> httpx2.Response:
         """PATCH a negotiation."""
-        sent = {**self.headers, **headers}
-        return await self.client.patch(f"/api/negotiations/{key}", json=body, headers=sent)
+        return await self._asked("PATCH", f"/negotiations/{key}", headers, body)
 
     async def delete(self, key: str, **headers: str) -> httpx2.Response:
         """DELETE a negotiation."""
+        return await self._asked("DELETE", f"/negotiations/{key}", headers)
+
+    async def _asked(self, method: str, path: str, headers: dict[str, str], body: Any = None) -> httpx2.Response:
+        """The answer; a busy server is asked once more, after the seconds that it names."""
         sent = {**self.headers, **headers}
-        return await self.client.delete(f"/api/negotiations/{key}", headers=sent)
+        answer = await self.client.request(method, f"/api{path}", json=body, headers=sent)
+        if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE and "retry-after" in answer.headers:
+            await asyncio.sleep(int(answer.headers["retry-after"]))
+            answer = await self.client.request(method, f"/api{path}", json=body, headers=sent)
+        return answer
 
     async def opened(self, **members: Any) -> dict[str, Any]:
         """A new negotiation."""

@@ -32,11 +32,17 @@ from negotiator.terms.issues import (
 )
 from negotiator.terms.plain_text import join_words
 from negotiator.terms.terms import Terms
-from negotiator.terms.utility import Preferences, is_complete, package_utility, utility_of_alternative
+from negotiator.terms.utility import (
+    Preferences,
+    is_complete,
+    normalised_weights,
+    package_utility,
+    utility_of_alternative,
+)
 from negotiator.terms.wording import Wording
 
 Style = Literal["balanced", "firm", "cooperative"]
-Wanted = Literal["no", "asked", "invited"]
+Wanted = Literal["no", "asked", "invited", "paid"]
 Pursued = Literal["target", "even", "best"]
 """What the opening goes for: the target, more than an even share of the walk-away, or the best values."""
 
@@ -259,8 +265,8 @@ def _assumed_directions(terms: Terms) -> list[str]:
 def _assumed_weights(terms: Terms) -> list[str]:
     """A sentence where only some of the issues have a weight."""
     words = Wording(terms)
-    told = [words.label(issue) for issue in terms.issues if issue.weight_given is not None]
-    untold = [words.label(issue) for issue in terms.issues if issue.weight_given is None]
+    told = [words.label(issue) for issue in terms.issues if issue.weight_given is not None or issue.worth is not None]
+    untold = [words.label(issue) for issue in terms.issues if words.label(issue) not in told and not issue.compensated]
     if not told or not untold:
         return []
     if len(told) == 1:
@@ -336,6 +342,8 @@ def with_assumed_ranges(terms: Terms) -> tuple[Terms, tuple[str, ...]]:
         elif issue.name in terms.unvalued:
             left.append(issue.name)
         issues.append(issue if span is None else replace(issue, range=span))
+    if notes and any(issue.worth is not None for issue in issues):
+        issues = [*normalised_weights(issues)]
     found = replace(terms, preferences=Preferences(tuple(issues), terms.preferences.constant), unvalued=tuple(left))
     return found, tuple(notes)
 
@@ -456,6 +464,11 @@ class _Aiming:
         """People's values from the opening to the end of the path on one issue; None where none keeps the limits."""
         limit = limits.own_limit(self.terms, issue)
         least = _known_worth(issue, limit)
+        if limit is None and issue.compensated:
+            package = self.terms.walk_away.package if self.terms.walk_away is not None else None
+            least = _known_worth(issue, (package or {}).get(issue.name))
+            worst = least if issue is self.terms.price else 0.0
+            limit = None if worst is None else value_of_worth(self.terms, issue, worst)
         least = self.even if least is None else least
         goal = _known_worth(issue, target)
         if target is not None and not keeps_limits(self.terms, issue, target):

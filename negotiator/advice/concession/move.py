@@ -52,8 +52,9 @@ the way that is left: the rest is for their answer, and nothing tells where the 
 CLOSE_ENOUGH: Final = 0.03
 """An offer that is short of the next ask by this share of the way from the walk-away to the opening is taken."""
 
-WANTED_PULLS: Final[Mapping[Wanted, float]] = {"asked": 1.5, "invited": 1.8}
-"""An issue on which they ask for another value, or bring one up in words, matters at least so much more to them."""
+WANTED_PULLS: Final[Mapping[Wanted, float]] = {"asked": 1.5, "invited": 1.8, "paid": 2.0}
+"""How much more an issue matters to them at least: one on which they ask for another value, one that they bring up in
+words, and one for which they gave more on the price than it costs the user."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
 PRIOR_STEPS: Final = 1
@@ -198,7 +199,11 @@ def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
             if aim.issue is not price and any(_asks_for(aim.issue, one, reading.own[-1]) for one in wanted)
         }
         invited = {a.issue.name for a in aims.issues if a.issue is not price and reading.mentions(a.issue)}
-        wanted_as: dict[str, Wanted] = {**dict.fromkeys(asked, "asked"), **dict.fromkeys(invited, "invited")}
+        wanted_as: dict[str, Wanted] = {
+            **dict.fromkeys(asked, "asked"),
+            **dict.fromkeys(invited, "invited"),
+            **dict.fromkeys(_paid_for(aims, reading.theirs) & asked, "paid"),
+        }
         raised = (
             replace(a, pull=max(a.pull, WANTED_PULLS[how]), wanted=how) if (how := wanted_as.get(a.issue.name)) else a
             for a in aims.issues
@@ -221,6 +226,24 @@ def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
                 found[rest[0].name] = abs(paid / mine)
     issues = tuple(replace(aim, pull=found.get(aim.issue.name, aim.pull)) for aim in aims.issues)
     return replace(aims, issues=issues)
+
+
+def _paid_for(aims: Aims, theirs: Sequence[Package]) -> set[str]:
+    """The issues on which they asked for more while they gave at least as much on the price as that costs the user."""
+    price, found = aims.price, set[str]()
+    for before, after in pairwise(theirs):
+        gains = {
+            issue.name: issue.weight * (_worth(issue, after) - _worth(issue, before))
+            for issue in (aim.issue for aim in aims.issues)
+        }
+        lost = {name: gain for name, gain in gains.items() if gain < 0}
+        if price is not None and price.name not in lost and gains[price.name] >= -sum(lost.values()):
+            found |= lost.keys()
+    return found
+
+
+def _worth(issue: Issue, package: Package) -> float:
+    return worth_of(issue, package.get(issue.name)) or 0.0
 
 
 def _asks_for(issue: Issue, theirs: Package, mine: Package) -> bool:

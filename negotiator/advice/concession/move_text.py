@@ -4,6 +4,7 @@ The sentences are in `negotiator/advice/words/move.jinja`. `say` is for the othe
 else is for the user. It has at most six sentences.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +16,7 @@ from negotiator.advice.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.advice.concession.move import PersonMove
 from negotiator.advice.concession.path import PathStep, ValueChange, taken_over
 from negotiator.advice.concession.reading import Reading
-from negotiator.advice.concession.reply import reply_to
+from negotiator.advice.concession.reply import picker, reply_to
 from negotiator.advice.hearing.hear import LIKELY, HeardOffer
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
@@ -36,6 +37,7 @@ MAX_CHANGES_SAID: Final = 3
 MAX_WHOLE_ISSUES: Final = 3
 """Offers of so few issues are said as a whole in a choice."""
 """Two offers are said together where they have at most so many changes between them."""
+_FIGURE: Final = re.compile(r"[0-9]")
 _TIMES: Final = ("twice", *(f"{n} times" for n in ("three", "four", "five", "six", "seven")))
 
 
@@ -65,7 +67,7 @@ NO_LINES: Final = CaseLines()
 
 def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approval: bool = False) -> str:
     """What to say to the other side now, in at most six sentences. With `approval` nothing is agreed to yet."""
-    terms, price, step = move.path.aims.terms, move.path.aims.terms.price, move.step
+    terms, price, step, words = move.path.aims.terms, move.path.aims.terms.price, move.step, words.spoken
     reply = reply_to(move.path.aims, move.reading, words)
     facts: dict[str, Any] = {
         **_facts(move, words),
@@ -77,6 +79,10 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "alternative_line": _alternative_line(move, words),
         "reply": reply,
         "thanks": thanks(move, words),
+        "is_price_alone": set(move.reading.better) == ({price.name} if price is not None else set[str]()),
+        "pick": picker(move.reading, terms),
+        "news": _news(move, words),
+        "promised": _promised(move),
         "wish": _wish(move),
         "main_point": _main_point(move, words),
         "says_whole": _says_whole(move),
@@ -89,6 +95,25 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
     if move.action == "counter" and not facts["corrects"] and move.why != "ask_if_agreed":
         offer = [*said("move.reaction", **facts)[: MAX_SENTENCES - len(offer)], *offer]
     return " ".join(dict.fromkeys(offer))
+
+
+def _news(move: PersonMove, words: Wording) -> str:
+    """The package as a noun, without what they offer just so themselves."""
+    package, theirs = move.package or {}, move.reading.their_last or {}
+    kept = {
+        issue.name: package[issue.name]
+        for issue in words.terms.issues
+        if issue.name in package
+        and (issue is words.terms.price or not same_value(issue.type, package[issue.name], theirs.get(issue.name)))
+    }
+    rest = ", with the rest as you offer it" if len(kept) < len(package) else ""
+    return words.deal(kept, with_total=False) + rest if kept else ""
+
+
+def _promised(move: PersonMove) -> str:
+    """A promise in their last words that no issue of the deal contains, as a sentence."""
+    held = move.reading.heard.act("if")
+    return f"And as you said: “{held.quote.strip()}”" if held is not None and not _FIGURE.search(held.quote) else ""
 
 
 def reasons(move: PersonMove, words: Wording) -> list[str]:
@@ -205,7 +230,7 @@ def missing_inputs(
         "their_estimate": terms.their_walk_away is None,
         "batna": terms.walk_away is not None and terms.batna is None,
         "baseline": terms.price is not None and not any(ground.is_fair for ground in aims.grounds),
-        "weights": several and any(issue.weight_given is None for issue in terms.issues),
+        "weights": any(name.endswith("/weight") for name in terms.missing),
         "their_weights": several and any(issue.their_weight is None for issue in terms.issues),
         "deadline": terms.deadline is None and terms.max_rounds is None,
     }
@@ -376,12 +401,21 @@ def _choice_facts(move: PersonMove, step: PathStep, words: Wording) -> dict[str,
         return None
     touched, offers = {one.issue.name for one in step.gives}, list[str]()
     is_short = len(step.package) <= MAX_WHOLE_ISSUES
+    theirs, price = move.reading.their_last or {}, move.path.aims.terms.price
+    said_of = {
+        issue.name
+        for issue in move.path.aims.terms.issues
+        if issue is price
+        or not same_value(issue.type, step.package[issue.name], other[issue.name])
+        or not same_value(issue.type, step.package[issue.name], theirs.get(issue.name))
+    }
     for package in (step.package, other):
         changes = _changes(move, package)
         touched |= {one.issue.name for one in changes}
         total = words.total(package)
         change = _gives(words, changes) + (f" ({words.money(total.amount)} {total.scope})" if total else "")
-        offers.append(words.deal(package, with_total=False) if is_short else change)
+        told = {name: value for name, value in package.items() if name in said_of}
+        offers.append(words.deal(told, with_total=False) if is_short else change)
     asked = step.ask.issue if step.ask is not None else None
     return {
         "offers": offers,
@@ -410,7 +444,9 @@ def _gives(words: Wording, changes: Sequence[ValueChange]) -> str:
             rises = before is not None and after is not None and after > before
             goals["go up" if rises else "come down"].append(f"to {words.price(one.issue, one.after)}")
     done = [f"{direction} {join_words(prices)}" for direction, prices in goals.items() if prices]
-    rest = [one for one in changes if one.issue.type != "money"]
+    own = [one for one in changes if words.is_own(one.issue, one.after)]
+    done += [f"take care of {join_words([noun_phrase(words.label(one.issue)) for one in own])}"] if own else []
+    rest = [one for one in changes if one.issue.type != "money" and one not in own]
     before = {one.issue.name: one.before for one in rest}
     agreed = words.objects([(one.issue, one.after) for one in rest], before) if rest else ""
     return join_words([*done, *([f"agree to {agreed}"] if agreed else [])])

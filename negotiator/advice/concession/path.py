@@ -377,6 +377,11 @@ def _moves(
     bounded by the `room` alone, since there is nothing smaller to give on it.
     """
     limit = most + TOLERANCE
+    paid = {aim.issue.name for aim in aims.issues if aim.wanted == "paid"}
+
+    def off(names: set[str], given: float) -> float:
+        """How far the size of a move is from the wished one, as a share; of the larger one where they pay for it."""
+        return abs(given - wished) / (max(given, wished) if names <= paid else wished)
 
     def within(aim: IssueAim) -> list[tuple[ValueChange, float]]:
         is_wanted = aim.wanted != "no" and (aim.issue.type in UNORDERED_TYPES or bool(aim.issue.options))
@@ -392,15 +397,15 @@ def _moves(
     goal = aims.issues[0].target if len(aims.issues) == 1 else None
     for name, falls in single.items():
         for change, given in falls:
-            cost = abs(given - wished) / wished + suits[name] - gains[name]
+            cost = off({name}, given) + suits[name] - gains[name]
             if goal is not None and same_value(change.issue.type, change.after, goal):
                 cost -= TARGET_PULL
             found.append(_Move((change,), given, cost))
     for one, other in combinations([name for name, falls in single.items() if falls], 2):
         for (first, a), (second, b) in _pairs(single[one], single[other]):
-            if a + b <= limit:
+            if a + b <= (room + TOLERANCE if {one, other} <= paid else limit):
                 share = (a * suits[one] + b * suits[other]) / (a + b)
-                cost = abs(a + b - wished) / wished + share + PAIR_COST - gains[one] - gains[other]
+                cost = off({one, other}, a + b) + share + PAIR_COST - gains[one] - gains[other]
                 found.append(_Move((first, second), a + b, cost))
     return found
 
@@ -484,6 +489,7 @@ def _ask(
         for aim in aims.issues
         if aim.issue.name not in given
         and aim.issue.tradeable
+        and aim.wanted != "paid"
         and aim.issue.weight > 0
         and same_value(aim.issue.type, package[aim.issue.name], aim.opening)
     ]

@@ -4,10 +4,11 @@ Everything here may be said to the other side, but for `Reply.open`, which tells
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
+from zlib import crc32
 
 from negotiator.advice.concession.aims import Aims
 from negotiator.advice.concession.reading import Reading
@@ -17,7 +18,7 @@ from negotiator.base.search_terms import stemmed_terms
 from negotiator.numbers.read import number_runs, number_tokens
 from negotiator.terms.issues import coordinate, worth_of
 from negotiator.terms.plain_text import cut_at_word, sentence
-from negotiator.terms.terms import Argument
+from negotiator.terms.terms import Argument, Terms
 from negotiator.terms.wording import Wording
 
 MAX_QUESTIONS: Final = 3
@@ -29,6 +30,7 @@ ENOUGH_WORDS: Final = 2
 """A fact answers a question with which it has so many words in common."""
 FEW_LETTERS: Final = 3
 _DERIVATION: Final = re.compile(r"\b(?:how|calculat\w+|break|basis|hours|cost\w*|exactly|where)\b", re.IGNORECASE)
+STEM_WORDS: Final = 4
 FEW_WORDS: Final = 5
 """A note of fewer words is no sentence."""
 
@@ -49,6 +51,7 @@ class Reply:
     `points` are the reasons and, marked so, the things that can be given, which were not said yet, the best first.
     `point` is the reason or the thing given that was not said yet; `is_give` tells which, and it is empty where nothing
     is left. `open` are the questions that only the user can answer, and `held_out` is a condition that they set.
+    `wants_derivation`: they ask how a figure is calculated, and no fact of the user's has a figure.
     """
 
     questions: tuple[AskedOfUs, ...] = ()
@@ -57,6 +60,7 @@ class Reply:
     point: str = ""
     is_give: bool = False
     held_out: str = ""
+    wants_derivation: bool = False
 
     @property
     def can_give(self) -> bool:
@@ -70,8 +74,25 @@ class Reply:
             one
             for one in self.questions
             if not one.fact
-            and (one.of in OPEN_KINDS or (one.of == "reason" and (not self.point or _DERIVATION.search(one.quote))))
+            and (one.of in OPEN_KINDS or (one.of == "reason" and (not self.point or self.wants_derivation)))
         )
+
+
+def picker(reading: Reading, terms: Terms) -> Callable[..., str]:
+    """Chooses one of several wordings: another one in each talk and turn, and none that was said in this talk.
+
+    Where all were said, one of them again if it is `needed`, else nothing. A wording is known by its first words.
+    """
+    turn = crc32(terms.title.encode()) + len(reading.own)
+    spoken = " ".join(reading.said).lower()
+
+    def pick(options: Sequence[str], *, needed: bool = True) -> str:
+        start = turn % len(options)
+        turned = [*options[start:], *options[:start]]
+        fresh = [one for one in turned if " ".join(one.lower().split()[:STEM_WORDS]) not in spoken]
+        return (fresh or (turned if needed else [""]))[0]
+
+    return pick
 
 
 def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
@@ -90,12 +111,17 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     taken_up = [one for one in points if one[1] and _overlap(one[0], asked) >= ENOUGH_WORDS]
     fitting = taken_up or [one for one in points if not (wants_reason and one[1])] or points
     point, is_give = fitting[0] if fitting else ("", False)
-    if wants_reason and (is_give or not point):
-        known = [one.fact.rstrip(".") for one in told if one.kind == "reason"]
-        again = plain_line("move.again", facts=known[:MAX_AGAIN]) if known else ""
-        point, is_give = (
-            (again, False) if again and again.lower() not in " ".join(reading.said).lower() else (point, is_give)
-        )
+    derives = any(one.of == "reason" and _DERIVATION.search(one.quote) for one in questions)
+    known = [one.fact.rstrip(".") for one in told if one.kind == "reason"]
+    counted = [one for one in known if any(letter.isdigit() for letter in one)]
+    wants_derivation = derives and not counted
+    if derives or (wants_reason and (is_give or not point)):
+        block, facts = ("move.derivation", counted) if derives else ("move.again", known)
+        pick = picker(reading, terms)
+        again = plain_line(block, facts=facts[:MAX_AGAIN], pick=pick, voice=words.voice) if facts else ""
+        is_said = again.lower() in spoken
+        wants_derivation = wants_derivation or (derives and is_said)
+        point, is_give = (again, False) if again and not is_said else (point, is_give)
     return Reply(
         questions,
         (*fitting, *(one for one in points if one not in fitting)),
@@ -103,6 +129,7 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
         point,
         is_give,
         "" if held_out is None or taken_up else cut_at_word(held_out.quote, MAX_QUOTE),
+        wants_derivation,
     )
 
 
@@ -110,8 +137,10 @@ def _question(act: HeardAct, unsaid: Sequence[Argument]) -> AskedOfUs:
     of = act.of or "other"
     if of not in OPEN_KINDS:
         return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE))
-    best = max(unsaid, key=lambda one: _overlap(one.fact, act.quote), default=None)
-    answers = best is not None and _overlap(best.fact, act.quote) >= ENOUGH_WORDS
+    shared = {one.fact: _overlap(one.fact, act.quote) for one in unsaid}
+    best = max(unsaid, key=lambda one: shared[one.fact], default=None)
+    alone = sum(found > 0 for found in shared.values()) == 1
+    answers = best is not None and shared[best.fact] >= (1 if alone and of == "fact" else ENOUGH_WORDS)
     return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(best.fact) if best and answers else "")
 
 

@@ -146,8 +146,14 @@ def _worth_patch(given: Mapping[str, Any] | None, package: Members) -> Members |
 
 
 def _weighted(issue: Mapping[str, Any], typed: Mapping[str, str], view: NegotiationView) -> Members:
-    """An issue as it is sent, with its new weight; a limit that follows from the walk-away is not sent."""
-    sent = {name: value for name, value in issue.items() if name != "weight_given" and value not in (None, [])}
+    """An issue as it is sent, with its new weight, which takes the place of a worth in money.
+
+    A limit that follows from the walk-away is not sent.
+    """
+    unsent = ("weight_given", "worth")
+    sent = {name: value for name, value in issue.items() if name not in unsent and value not in (None, [])}
+    if issue["options"]:
+        sent["options"] = [{name: one[name] for name in ("value", "utility")} for one in issue["options"]]
     if issue["limit"] == package_of(view["walk_away"]).get(issue["name"]):
         sent.pop("limit", None)
     try:

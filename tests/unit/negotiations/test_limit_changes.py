@@ -82,11 +82,15 @@ def _issues(draw: st.DrawFn) -> list[dict[str, Any]]:
     options.append({"value": "phone", "utility": draw(st.sampled_from([0.3, 1]))})
     if draw(st.booleans()):
         price["limit"] = draw(_price)
+    valued: dict[str, Any] = {}
+    if draw(st.booleans()):
+        valued = {"worth": draw(st.sampled_from([5, 40]))}
+        options = [{**one, "worth": worth} for one, worth in zip(options, (0, 2, draw(st.integers(1, 9))), strict=True)]
     if draw(st.booleans()):
         price["value_points"] = [[5, 1], [draw(st.sampled_from([25, 35])), 0.8], [100, 0]]
     return [
         price,
-        {**months, "weight": weight(), "direction": draw(st.sampled_from(["lower", "lower", "higher"]))},
+        {**months, **valued, "weight": weight(), "direction": draw(st.sampled_from(["lower", "lower", "higher"]))},
         {"name": "support", "type": "enum", "options": options, "weight": weight()},
     ]  # fmt: skip
 

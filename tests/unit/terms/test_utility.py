@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.terms.issues import Issue, Package
+from negotiator.terms.issues import Issue, Package, Scalar
+from negotiator.terms.schemas_terms import IssueBody
+from negotiator.terms.terms_parsing import parse_issues
 from negotiator.terms.utility import (
     Preferences,
     UtilityInterval,
@@ -125,3 +127,22 @@ def test_a_price_both_want_to_move_the_same_way_is_no_price_talk() -> None:
     assert single_price_issue(price, price) is None
     peak = replace(price.issues[0], value_points=((Decimal(100), 0.0), (Decimal(200), 1.0)))
     assert single_price_issue(Preferences((peak,)), opposed_preferences(price)) is None
+
+
+def test_a_worth_in_money_weighs_an_issue_beside_the_price() -> None:
+    price = {"name": "price", "type": "money", "range": {"min": 17000, "max": 23500}}
+    options = [{"value": "collected", "worth": 0}, {"value": "delivered", "worth": -350}]
+    delivery = {"name": "delivery", "type": "enum", "options": options}
+    wait = {"name": "wait", "type": "duration_days", "direction": "lower", "range": {"min": 0, "max": 30}, "worth": 300}
+    issues = parse_issues([IssueBody.model_validate(one) for one in (price, delivery, wait)], "seller")
+    mine = Preferences(issues)
+
+    def worth(**package: Scalar) -> float:
+        return package_utility(mine, package).low
+
+    assert worth(price=20350, delivery="delivered", wait=0) == pytest.approx(
+        worth(price=20000, delivery="collected", wait=0)
+    )
+    assert worth(price=20150, delivery="collected", wait=15) == pytest.approx(
+        worth(price=20000, delivery="collected", wait=0)
+    )

@@ -13,6 +13,7 @@ from negotiator.advice.concession.move import PersonMove, person_move
 from negotiator.advice.concession.move_text import CaseLines
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.numbers.read import normalise_text, numbers_in
+from negotiator.terms import limits
 from negotiator.terms.issues import coordinate
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.plain_text import split_sentences
@@ -180,14 +181,16 @@ def test_an_opening_says_the_whole_package_and_asks_something(seed: int) -> None
     if move.action == "counter":
         assert move.package is not None
         text, words = said(move), Wording(move.path.aims.terms)
-        assert words.package(move.package) in text
+        assert words.package(move.package, with_total=False) in text
         assert text.endswith("?") or move.reading.theirs
 
 
 def test_a_step_is_said_in_round_figures() -> None:
     first = {"price": "12300"}
     text = said(moved(terms_of(CAR), ("me", first), ("them", {"price": "14900"})))
-    assert re.fullmatch(r"I could go up to €12,\d00\. Would that work for you\?", text)
+    assert re.fullmatch(
+        r"I could go up to €12,\d00\. (?:Would that work for you|Could we agree on that|Can you do that)\?", text
+    )
 
 
 def test_offers_of_equal_worth_are_a_choice() -> None:
@@ -426,3 +429,61 @@ def test_nobody_bids_a_third_time_against_somebody_who_does_not_move() -> None:
     assert moves[-1].action == "walk_away"
     assert moves[-2].why == "hold"
     assert len(said_before) <= 3
+
+
+MACHINE: Final[dict[str, Any]] = {
+    "title": "Used milling machine",
+    "role": "seller",
+    "currency": "EUR",
+    "max_rounds": 9,
+    "issues": [
+        {"name": "price", "range": {"min": 17000, "max": 23500}},
+        {"name": "transport", "type": "enum", "options": [
+            {"value": "buyer", "worth": 0}, {"value": "seller", "worth": -350}]},
+        {"name": "payment", "type": "enum", "options": [
+            {"value": "on_pickup", "worth": 0}, {"value": "30_days", "worth": -300}]},
+    ],
+    "target": {"package": {"price": 22000, "transport": "buyer", "payment": "on_pickup"}},
+    "walk_away": {"package": {"price": 18500, "transport": "buyer", "payment": "on_pickup"}},
+}  # fmt: skip
+
+
+def test_what_they_pay_more_for_than_it_costs_is_given_and_said_in_the_first_person() -> None:
+    base = {"transport": "buyer", "payment": "on_pickup"}
+    talk = [
+        ("them", {"price": "17800", **base}),
+        ("me", {"price": "22000", **base}),
+        ("them", {"price": "18400", **base}),
+        ("me", {"price": "21750", **base}),
+        ("them", {"price": "19800", "transport": "seller", "payment": "30_days"}),
+    ]
+    move = moved(terms_of(MACHINE), *talk)
+    assert move.package is not None
+    assert {**move.package, "price": "21750"} == {"price": "21750", "transport": "seller", "payment": "30_days"}
+    assert "take care of the transport and agree to payment within 30 days" in said(move)
+
+
+def test_a_walk_away_with_worths_in_money_is_kept_in_all() -> None:
+    terms = terms_of(MACHINE)
+    least = Decimal(18500)
+    for transport, payment, cost in (
+        ("seller", "on_pickup", 350),
+        ("seller", "30_days", 650),
+        ("buyer", "30_days", 300),
+    ):
+        package = {"transport": transport, "payment": payment}
+        assert limits.keeps_limits(terms, {"price": least + cost, **package})
+        assert not limits.keeps_limits(terms, {"price": least + cost - 1, **package})
+
+
+def test_no_stock_sentence_is_said_twice_in_a_talk() -> None:
+    terms, ledger = terms_of(CAR), list[LedgerOffer]()
+    texts = list[str]()
+    for price in ("14900", "14600", "14400", "14250", "14150"):
+        ledger.append(LedgerOffer(len(ledger) + 1, "them", {"price": price}))
+        move = person_move(terms, ledger, now=NOW, on_table={"price": price}, words=f"{price} is my last word.")
+        assert move.package is not None
+        texts += split_sentences(said(move))
+        ledger.append(LedgerOffer(len(ledger) + 1, "me", move.package, words=said(move)))
+    stock = [text for text in texts if "€" not in text]
+    assert len(stock) == len({*stock}) > 2
