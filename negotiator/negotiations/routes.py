@@ -32,7 +32,7 @@ from negotiator.terms.terms_parsing import parse_terms
 
 _UNSHOWN: Final = (
     *("issues.label", "issues.unit", "issues.tradeable", "issues.weight_given"),
-    *("issues.value_points", "issues.options.utility"),
+    *("issues.value_points", "issues.options.utility", "issues.weight", "issues.worth"),
     *("target.utility", "walk_away.utility", "walk_away.override_reason"),
     *("batna.value.utility", "batna.probability", "batna.cost", "batna.available_until", "batna.override_reason"),
     *("issues.limit", "issues.multiples", "issues.range.step"),

@@ -53,7 +53,7 @@ from negotiator.terms.short_forms import issue_from_name, range_from_list
 
 IssueKind = Literal["money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"]
 Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
-Worth = Annotated[Number, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
+Worth = Annotated[Number, Field(ge=-1e12, le=1e12, allow_inf_nan=False, examples=[-350])]
 
 
 class RangeBody(Strict):
@@ -73,9 +73,7 @@ class OptionBody(Strict):
 
     value: Scalar
     utility: Share | None = Field(None, description="Worth to the user, 0 to 1; for all or none.")
-    worth: Worth | None = Field(
-        None, description="Or: what it is worth to you in the unit of the price, such as 0 and -350; for all or none."
-    )
+    worth: Worth | None = Field(None, description="In the price's unit, as -350.")
 
 
 def _as_option(value: Any) -> Any:
@@ -106,7 +104,7 @@ class MultipleBody(Strict):
 class IssueBody(Strict):
     """One thing that is negotiated, with your value function on it."""
 
-    name: ShortText = Field(description="Short name, such as price.")
+    name: ShortText
     label: ShortText | None = Field(None, description="Name for people; `name` if absent.")
     type: IssueKind = Field("money", description="Kind of value.")
     unit: ShortText | None = Field(None, description="Unit of its values, such as seats.")
@@ -118,9 +116,7 @@ class IssueBody(Strict):
         None, description="Read-only echo of the weight as it was sent; ignored on input."
     )
     range: RangeInput | None = Field(None, description="Needed for numbers and dates.")
-    options: list[Option] | None = Field(
-        None, max_length=10_000, description="Values of an enum, best last unless `direction` is lower."
-    )
+    options: list[Option] | None = Field(None, max_length=10_000, description="Values of an enum, best last.")
     value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
         None, max_length=1000, description="[value, utility] corners of a bent value function."
     )
@@ -367,7 +363,7 @@ class Batna(Strict):
     """Your best alternative to this deal."""
 
     description: LongText | None = Field(None, description="What they do then.")
-    value: WorthInput | None = Field(None, description="What it is worth.")
+    value: WorthInput | None = None
     probability: Share | None = Field(None, description="Chance that it comes true; 1 if absent.")
     cost: Amount | None = Field(None, description="What taking it would cost, in the currency.")
     available_until: Deadline | None = Field(None, description="When it lapses.")
@@ -502,7 +498,7 @@ class ArgumentBody(Strict):
     this week.' A `wish` is asked for along with a yes. A `fact` only answers a question.
     """
 
-    fact: LongText = Field(description="In their own words.")
+    fact: LongText
     kind: Literal["reason", "give", "wish", "fact"] = Field(
         "reason", description="`give` costs them little, `wish` is asked with a yes."
     )
