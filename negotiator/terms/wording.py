@@ -55,8 +55,9 @@ _PREPOSITION: Final = re.compile(
 )
 _FOLLOWS_A_NOUN: Final = re.compile(
     r"(?:on|in|at|after|before|by|within|until|upon) \S|(?:monthly|quarterly|yearly|annually|weekly) (?:in|on|at) \S"
+    r"|(?:[a-z]+ed|bought|brought|made|done|paid|kept|sent|given) (?:by|at|in|with|on|for|from) \S"
 )
-"""Options that follow the label without a colon: `payment on delivery`, `payment yearly in advance`."""
+"""Options that follow the label without a colon: `payment on delivery`, `drinks bought by us`."""
 _DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium budget")
 _PARTICIPLE: Final = re.compile(r"(?!fixed|limited|extended|reduced|unlimited)[a-z]{2,}ed")
 """Options that follow the label: `delivery included`, but `a fixed start`."""

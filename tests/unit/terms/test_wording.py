@@ -102,6 +102,10 @@ def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expect
         (issue("price", label="Price for the car"), 9000, "€9,000 for the car"),
         (issue("price", label="Price per seat (net)"), 45, "€45 per seat"),
         (TERM, 24, "a term of 24 months"),
+        (issue("payment", "enum"), "30_days", "payment within 30 days"),
+        (issue("term", "enum"), "24 months", "a term of 24 months"),
+        (issue("drinks", "enum"), "bought_by_us", "drinks bought by us"),
+        (issue("transport", "enum"), "seller", "transport by the seller"),
         (PAYMENT, 45, "payment within 45 days"),
         (PAYMENT, 1, "payment within 1 day"),
         (PAYMENT, 0, "immediate payment"),
@@ -469,3 +473,18 @@ def test_a_sentence_begins_with_a_capital_and_ends_with_a_mark(text: str) -> Non
     said = sentence(text)
     assert said == "" or said.rstrip("\"'”’)")[-1] in ".?!…"
     assert "  " not in said
+
+
+@pytest.mark.parametrize(
+    ("role", "value", "expected"),
+    [
+        ("seller", "seller", "transport by me"),
+        ("seller", "buyer", "transport by you"),
+        ("tenant", "landlord", "transport by you"),
+        ("candidate", "employee", "transport by me"),
+        ("buyer", "owner", "transport by the owner"),
+    ],
+)
+def test_what_is_said_to_the_other_side_names_both_in_the_first_person(role: str, value: str, expected: str) -> None:
+    one = issue("transport", "enum")
+    assert Wording(talk(one, role=role)).spoken.phrase(one, value) == expected
