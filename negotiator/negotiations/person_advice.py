@@ -10,7 +10,7 @@ from negotiator.advice.concession import move_text
 from negotiator.advice.concession.aims import Evidence
 from negotiator.advice.concession.move import MAX_OFFERS, PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
-from negotiator.advice.concession.reply import AskedOfUs, Reply, reply_to
+from negotiator.advice.concession.reply import AskedOfUs, Reply, as_sentence, reply_to
 from negotiator.advice.concession.reply_check import HeldMove, check_reply
 from negotiator.advice.expected_price import ExpectedPrice, expected_price
 from negotiator.advice.hearing.hear import LIKELY, SURE
@@ -285,12 +285,13 @@ def _brief(move: PersonMove, words: Wording, reply: Reply) -> dict[str, Any]:
     points = {True: list[str](), False: list[str]()}
     for text, is_give in reply.points[:MAX_BRIEF_POINTS]:
         points[is_give].append(text)
+    known = [as_sentence(one.fact) for one in told if one.kind == "reason"][:MAX_BRIEF_POINTS]
     return {
         "action": move.action,
         "package": None if move.package is None else package_view(terms, move.package),
         "in_words": "" if move.package is None else words.deal(move.package, with_total=False),
         "answer": [_question_view(one) for one in reply.questions],
-        "reasons": points[False],
+        "reasons": points[False] or known,
         "may_give": points[True],
         "thank_for": move_text.thanks(move, words),
         "ask_for": [one.fact for one in told if one.kind == "wish"] if move.action == "accept" else [],

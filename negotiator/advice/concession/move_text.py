@@ -146,6 +146,11 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         is_larger=_is_larger(move),
         way=_way(move),
         steps_after=len(left),
+        paid_for=[
+            aim.issue.name
+            for aim in aims.issues
+            if aim.wanted == "paid" and step is not None and aim.issue in [one.issue for one in step.gives]
+        ],
         is_last_round=aims.terms.max_rounds is not None and move.path.made + 1 >= aims.terms.max_rounds,
         trade_cost=words.money(words.roughly(words.amount_in_all(move.trade.package, cost)))
         if move.trade and cost

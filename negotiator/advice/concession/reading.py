@@ -24,7 +24,11 @@ EXTREME_DISTANCE: Final = 1.0
 """An opening is extreme when it lies further beyond the user's limit than the limit is from the user's opening."""
 SPLIT_WORDS: Final = frozenset({"tac_split_difference"})
 FEW_LETTERS: Final = 3
-_INVITES: Final = re.compile(r"\b(?:would|could|can|will|if|were|should) you\b|\byourself\b", re.IGNORECASE)
+_INVITES: Final = re.compile(
+    r"\b(?:would|could|can|will|if|were|should) you\b|\byourself\b"
+    r"|\b(?:must|have to|has to|fixed|(?:what|how) about|why (?:only|not|just))\b",
+    re.IGNORECASE,
+)
 TOLERANCE: Final = 1e-6
 SIDES: Final[tuple[Side, ...]] = ("me", "them")
 
@@ -106,7 +110,7 @@ class Reading:
     spoke: bool = False
 
     def mentions(self, issue: Issue) -> bool:
-        """Whether a question or condition to the user names the issue or one of its values: "would you take … on?"."""
+        """Whether a question or condition names the issue or a value: "would you take … on?", "must it be … ?"."""
         asked = " ".join(
             act.quote for act in self.heard.acts if act.name in ("ask", "if") and _INVITES.search(act.quote)
         )

@@ -16,7 +16,7 @@ from negotiator.advice.hearing.hear import HeardAct
 from negotiator.advice.words.sentences import said
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.numbers.read import number_runs, number_tokens
-from negotiator.terms.issues import coordinate, worth_of
+from negotiator.terms.issues import coordinate, same_value, worth_of
 from negotiator.terms.plain_text import cut_at_word, sentence
 from negotiator.terms.terms import Argument, Terms
 from negotiator.terms.wording import Wording
@@ -105,6 +105,16 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     complaint = heard.act("complain")
     wants_reason = any(one.of == "reason" for one in questions) or complaint is not None
     held_out = heard.act("if")
+    last = reading.their_last or {}
+    issues = {aim.issue.name: aim.issue for aim in aims.issues}
+    if held_out is not None and any(
+        one.quote == held_out.quote
+        and all(
+            name in last and same_value(issues[name].type, last[name], value) for name, value in one.package.items()
+        )
+        for one in heard.offers
+    ):
+        held_out = None  # the trade is their offer itself
     answered = {one.fact for one in questions}
     points = [one for one in _points(aims, reading, words, told) if one[0] not in answered]
     asked = " ".join(act.quote for act in heard.acts if act.name in ("if", "ask", "offer"))
