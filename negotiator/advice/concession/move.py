@@ -291,7 +291,7 @@ def _decide(
     went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
     if takes and on_table is not None and (last or not went_back):
         table = aims.worth(on_table)
-        is_tested = not reading.says_final or reading.finals > 0 or reading.unmoved >= REPEATS_TAKEN or last
+        is_tested = not reading.says_final or _is_tested(reading) or reading.unmoved >= REPEATS_TAKEN or last
         if reading.says_final and reading.unmoved and is_tested:
             return PersonMove("accept", "repeated_final", path, reading, package=on_table, round=value)
         if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
@@ -306,10 +306,19 @@ def _decide(
     if agrees == "perhaps":
         now = path.now
         return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
+    if reading.says_final and path.made and not (_is_tested(reading) or last) and reading.unmoved < REPEATS_TAKEN:
+        value = weigh_round(aims, reading, path.now.utility, hurried=hurried, last=last)
+        return PersonMove("counter", "hold", path, reading, path.now, path.now.package, value)
     if trade is not None:
         step = replace(step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=())
         return PersonMove("counter", "allowed_trade", path, reading, step, step.package, value, trade)
     return PersonMove("counter", why, path, reading, step, step.package, value)
+
+
+def _is_tested(reading: Reading) -> bool:
+    """Whether they kept to a final word when the user did not move; one that was answered with a step has paid, and
+    whoever bluffs says it again."""
+    return reading.unmoved > 0 and len(reading.own) > 1 and reading.own[-1] == reading.own[-2]
 
 
 def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) -> tuple[PathStep, Why]:

@@ -20,12 +20,13 @@ from typing import Final
 import numpy as np
 
 from negotiator.rehearsals.counterpart.interests import Stake
-from negotiator.rehearsals.counterpart.person import KINDS, Person
+from negotiator.rehearsals.counterpart.person import Person
 from negotiator.terms.issues import UNORDERED_TYPES, Issue, Package, Scalar, coordinate, same_value, values_of, worth_of
 from negotiator.terms.limits import within_limit
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import package_utility, utility_of_worth
 from tests.bench.haggling.advisers import ADVISERS, floor_of, keeps_limits, last_packages
+from tests.bench.haggling.counterparts import BENCH_KINDS, BLUFFS, BenchKind
 from tests.bench.haggling.play import Case, Talk, case_names, load_case, play
 
 SEEDS: Final = 8
@@ -162,12 +163,17 @@ _ROOMS: Final[dict[tuple[str, str], float | None]] = {}
 
 
 def room_of(case: Case, person: Person) -> float | None:
-    """Utility between the user's walk-away and the best package within the user's limits that the person would sign.
+    """Utility between the user's walk-away and the best package within the user's limits that the person would sign; of
+    one who never moves, the package that it names.
 
     None where there is no such package above the walk-away. Issues are joined one by one, with the best utility of
     the user for each level of the person's worth; levels are thinned to eight hundred.
     """
     key = (case.name, person.key)
+    if person.opening_worth <= person.floor:
+        terms, named = case.terms, person.opening
+        room = utility(terms, named) - floor_of(terms)
+        return room if room > LEAST_ROOM and keeps_limits(terms, named) and not passed_limits(terms, named) else None
     if key not in _ROOMS:
         _ROOMS[key] = _room(case.terms, person)
     return _ROOMS[key]
@@ -273,7 +279,7 @@ def play_all(adviser: str, cases: Iterable[Case], kinds: Sequence[str], seeds: I
     return {
         (case.name, kind, seed): score(play(case, kind, seed, ADVISERS[adviser]))
         for case in cases
-        for kind in KINDS
+        for kind in BENCH_KINDS
         if kind in kinds
         for seed in listed
     }
@@ -302,6 +308,23 @@ def print_pairs(found: Mapping[str, Scores], against: str) -> None:
         print(f"  {name}: {fmean(gaps):+.3f} ± {_error(gaps)} in {len(gaps)} talks")
 
 
+def print_gains(scores: Scores) -> None:
+    """What a false "final" brings those who say it, in shares of the room, beside the honest person of the same talk.
+
+    Their share is what a deal leaves of the room, and 0 without a deal.
+    """
+    for kind in BLUFFS:
+        pairs = [(one, scores[name, "fair", seed]) for (name, of, seed), one in scores.items() if of == kind]
+        gains = [_theirs(one) - _theirs(honest) for one, honest in pairs if one.share is not None]
+        losses = [(one.share or 0.0) - (honest.share or 0.0) for one, honest in pairs if one.share is not None]
+        shown = f"{fmean(gains):+.3f} ± {_error(gains)} to them, {fmean(losses):+.3f} ± {_error(losses)} to the user"
+        print(f"  {kind} beside fair: {shown}, {len(gains)} talks")
+
+
+def _theirs(one: Score) -> float:
+    return 1.0 - (one.share or 0.0) if one.deal else 0.0
+
+
 def grouped(scores: Scores, by: Callable[[Key], str]) -> dict[str, list[Score]]:
     """The scores by a part of their key."""
     found: dict[str, list[Score]] = defaultdict(list)
@@ -324,7 +347,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--adviser", action="append", choices=list(ADVISERS))
     parser.add_argument("--case", action="append", choices=case_names())
-    parser.add_argument("--kind", action="append", choices=list(KINDS))
+    parser.add_argument("--kind", action="append", choices=list(BENCH_KINDS))
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--no-end", action="store_true", help="without max_rounds and deadline")
@@ -333,7 +356,7 @@ def main() -> None:
     asked = parser.parse_args()
     cases = [load_case(name) for name in asked.case or case_names()]
     cases = [case.without_end() for case in cases] if asked.no_end else cases
-    kinds, seeds = asked.kind or KINDS, range(asked.first_seed, asked.first_seed + asked.seeds)
+    kinds, seeds = asked.kind or BENCH_KINDS, range(asked.first_seed, asked.first_seed + asked.seeds)
     found: dict[str, Scores] = {}
     for name in asked.adviser or COMPARED:
         if asked.talks:
@@ -345,7 +368,10 @@ def main() -> None:
         started = time.perf_counter()
         found[name] = scores = play_all(name, cases, kinds, seeds)
         print(f"\n## {name} ({time.perf_counter() - started:.0f} s)")
-        print_table("kind", {**grouped(scores, lambda key: key[1]), "all": [*scores.values()]})
+        moving = [one for (_, kind, _), one in scores.items() if kind != "never_moves"]
+        print_table("kind", {**grouped(scores, lambda key: key[1]), "all who move": moving})
+        if {"fair", *BLUFFS} <= {*kinds}:
+            print_gains(scores)
         print_table("case", grouped(scores, lambda key: key[0]))
         if asked.by_case_and_kind:
             print_table("case and kind", grouped(scores, lambda key: f"{key[0]} {key[1]}"))

@@ -11,20 +11,13 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 from negotiator.base.values import HOUR, milliseconds
 from negotiator.negotiations.offer_queries import OfferRow
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
-from negotiator.rehearsals.counterpart.person import (
-    Person,
-    PersonAnswer,
-    PersonKind,
-    PersonMemory,
-    Turn,
-    answer,
-    draw_person,
-)
+from negotiator.rehearsals.counterpart.person import Person, PersonAnswer, PersonKind, Turn
 from negotiator.terms.issues import Package, Scalar, coordinate, same_value
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.terms_view import package_view
+from tests.bench.haggling.counterparts import BenchKind, draw_counterpart
 
 CASES: Final = Path(__file__).parent / "cases"
 MAX_ROUNDS: Final = 14
@@ -221,10 +214,10 @@ class _Recorder:
         return found or None
 
 
-def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
+def play(case: Case, kind: BenchKind | PersonKind, seed: int, adviser: Adviser) -> Talk:
     """One talk. The same case, kind and seed meet every adviser with the same person."""
-    person = draw_person(case.interests, kind, seed)
-    ledger, memory, moves = _Recorder(case), PersonMemory(), list[Move]()
+    counterpart = draw_counterpart(case.interests, kind, seed)
+    person, ledger, moves = counterpart.person, _Recorder(case), list[Move]()
     first = case.names_first if case.names_first is not None else seed % 2 == 0
     end = _last_round(case)
 
@@ -232,7 +225,7 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
         return Talk(case, person, seed, tuple(ledger.rows), tuple(moves), deal, ended, said)
 
     if first:
-        given, memory = answer(person, memory, Turn())
+        given = counterpart.answer(Turn())
         ledger.answer(given, given.package or {})
     for spoken in range(MAX_ROUNDS):
         ledger.at = case.opened_at + round(spoken * case.hours_a_round * HOUR)
@@ -256,7 +249,7 @@ def play(case: Case, kind: PersonKind, seed: int, adviser: Adviser) -> Talk:
             ledger.add("me", "counter" if ledger.rows else "offer", move.package, said=move.said)
         left = None if end is None else end - 1 - spoken
         ledger.at += round(case.hours_a_round * HOUR / 2)
-        given, memory = answer(person, memory, turn, rounds_left=left)
+        given = counterpart.answer(turn, rounds_left=left)
         if given.action == "accept":
             return over(given.package, "accepted by them", given.moment)
         if given.action == "leave":

@@ -342,14 +342,27 @@ def test_a_figure_within_the_limit_that_they_say_three_times_is_taken_and_none_a
 
 def test_a_repeated_final_offer_beyond_the_limit_is_met_half_way_and_not_near_the_limit() -> None:
     offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
-    offers = *offers, ("me", {"price": "12600"}), ("them", {"price": "14200"})
+    offers = *offers, ("me", {"price": "12300"}), ("them", {"price": "14200"})
     move = moved(terms_of(CAR), *offers, words="That is my final offer.")
     assert move.why == "final_step"
     assert move.package is not None
     price = coordinate("money", move.package["price"])
     assert price is not None
-    assert Decimal(12600) < price <= Decimal(13400)
+    assert Decimal(12300) < price <= Decimal(13250)
     assert said(move).endswith(f"if we can settle it today, I can go up to €{price:,}.")
+
+
+def test_a_final_word_is_answered_without_a_step_once_and_taken_only_if_they_keep_to_it() -> None:
+    final = "That is my final offer."
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "13800"})
+    first = moved(terms_of(CAR), *offers, words=final)
+    assert (first.action, first.why, first.package) == ("counter", "hold", {"price": "12300"})
+    kept = moved(terms_of(CAR), *offers, ("me", {"price": "12300"}), offers[-1], words=final)
+    assert (kept.action, kept.why, kept.package) == ("accept", "repeated_final", {"price": "13800"})
+    paid = moved(terms_of(CAR), *offers, ("me", {"price": "12600"}), offers[-1], words=final)
+    assert (paid.why, paid.package) == ("hold", {"price": "12600"}), "a final word that was paid for is not tested yet"
+    broken = moved(terms_of(CAR), *offers, ("me", {"price": "12300"}), ("them", {"price": "13600"}))
+    assert (broken.action, broken.why) == ("counter", "step")
 
 
 def test_a_step_after_a_small_one_grows_only_when_they_have_moved_and_the_answer_says_so() -> None:
@@ -373,7 +386,8 @@ def test_a_step_for_an_end_says_why_it_is_larger_and_nothing_that_contradicts_it
     def answered(move: PersonMove) -> str:
         return " ".join(move_text.reasons(move, Wording(move.path.aims.terms)))
 
-    final = moved(terms_of(CAR), *offers, offers[-2], words="That is my final offer.")
+    kept = ("them", {"price": "14400"})
+    final = moved(terms_of(CAR), *offers, kept, offers[-1], kept, words="That is my final offer.")
     assert "larger than your last one, because they repeat a final offer" in answered(final)
     assert "It goes about half of the way to their offer." in answered(final)
     last = moved(terms_of({**CAR, "max_rounds": 3}), *offers, ("them", {"price": "14400"}))
