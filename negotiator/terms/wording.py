@@ -54,13 +54,17 @@ _PREPOSITION: Final = re.compile(
     r"\s(on|for|in|to|with|after|before|from|under|above|over|at|by|during|within|per|until)\s"
 )
 _FOLLOWS_A_NOUN: Final = re.compile(
-    r"(?:on|in|at|after|before|by|within|until|upon) \S|(?:monthly|quarterly|yearly|annually|weekly) (?:in|on|at) \S"
+    r"(?:on|in|at|after|before|by|within|until|upon|from|with|without) \S"
+    r"|(?:monthly|quarterly|yearly|annually|weekly) (?:in|on|at) \S"
     r"|(?:[a-z]+ed|bought|brought|made|done|paid|kept|sent|given) (?:by|at|in|with|on|for|from) \S"
 )
 """Options that follow the label without a colon: `payment on delivery`, `drinks bought by us`."""
 _DEFINITE_NOUNS: Final = word_set("price increase fee rate salary rent premium budget")
 _PARTICIPLE: Final = re.compile(r"(?!fixed|limited|extended|reduced|unlimited)[a-z]{2,}ed")
 """Options that follow the label: `delivery included`, but `a fixed start`."""
+_STATES: Final = word_set("stays remains goes stay remain go")
+MAX_LABELLED_WORDS: Final = 4
+"""A longer listed value says by itself what it is about."""
 _STRETCH: Final = re.compile(r"[0-9]+ (?:day|week|month|year)s?")
 _MONTHS: Final = word_set("january february march april may june july august september october november december")
 _WEEKDAYS: Final = word_set("monday tuesday wednesday thursday friday saturday sunday")
@@ -433,6 +437,10 @@ def _option_phrase(label: str, said: str) -> str:
         return f"{label.removesuffix(' from')} {'from' if starts else 'in'} {said}"
     if said.lower() in _WEEKDAYS:
         return f"a {said}" if words == ["day"] else f"{label} on a {said}"
+    if said in _STATES:
+        return f"{label} {said}"
+    if len(said.split()) > MAX_LABELLED_WORDS:
+        return said
     if len(words) <= 3 and re.fullmatch(r"(?:(?:very|more|less) )?[a-z]+", said) and said != "included":
         return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")
     return f"{label}: {said}"

@@ -14,7 +14,6 @@ from typing import Final, Literal
 from negotiator.advice.concession.aims import Aims, Evidence, Style, Wanted, find_aims, with_assumed_ranges
 from negotiator.advice.concession.path import (
     ConcessionPath,
-    Growth,
     PathStep,
     PricedTrade,
     StepAsk,
@@ -46,6 +45,11 @@ CLOSING_STEPS: Final = 2
 """In how many steps the rest is spent when the planned steps are used up."""
 CLOSING_OFFERS: Final = 2
 """In the last two of the stated rounds the user meets an offer that they could take half-way."""
+MAX_HOLDS: Final = 2
+"""While they move and call each offer final, so many are answered without a step."""
+MATCHED: Final = 0.8
+"""A step that is larger than the user's last one answers at most this share of theirs."""
+CLOSING_MATCH: Final = 1.5
 FINAL_SHARE: Final = 0.75
 """When they first repeat a final offer beyond the limit, the user goes half of the way to it, and at most this share of
 the way that is left: the rest is for their answer, and nothing tells where the limit is."""
@@ -57,6 +61,8 @@ WANTED_PULLS: Final[Mapping[Wanted, float]] = {"asked": 1.5, "invited": 1.8, "pa
 words, and one for which they gave more on the price than it costs the user."""
 STEP_DECAY: Final = 0.5
 """Median ratio of a step to the one before in 1,299 price talks (CraigslistBargain)."""
+KEPT_OFFERS: Final = 3
+"""Whoever keeps a value of an issue for so many offers wants it more than the user does, as far as anything shows."""
 PRIOR_STEPS: Final = 1
 """What is expected before their second figure counts as much as so many of their steps."""
 MOST_DECAY: Final = 0.85
@@ -191,18 +197,19 @@ def with_learned_pulls(aims: Aims, reading: Reading) -> Aims:
     """
     price, last = aims.price, reading.their_last
     if last is not None and reading.own:
-        named = [*reading.message.taken, *reading.message.unsure]
-        wanted = [last, *(one.package for one in named)]
+        wanted = [last, *(one.package for one in reading.message.taken)]
+        target = aims.terms.target.package if aims.terms.target is not None else None
+        hoped = {**reading.own[-1], **(target or {})}
         asked = {
             aim.issue.name
             for aim in aims.issues
-            if aim.issue is not price and any(_asks_for(aim.issue, one, reading.own[-1]) for one in wanted)
+            if aim.issue is not price and any(_asks_for(aim.issue, one, hoped) for one in wanted)
         }
         invited = {a.issue.name for a in aims.issues if a.issue is not price and reading.mentions(a.issue)}
         wanted_as: dict[str, Wanted] = {
             **dict.fromkeys(asked, "asked"),
             **dict.fromkeys(invited, "invited"),
-            **dict.fromkeys(_paid_for(aims, reading.theirs) & asked, "paid"),
+            **dict.fromkeys((_paid_for(aims, reading.theirs) & asked) | _kept(aims, reading), "paid"),
         }
         raised = (
             replace(a, pull=max(a.pull, WANTED_PULLS[how]), wanted=how) if (how := wanted_as.get(a.issue.name)) else a
@@ -242,6 +249,22 @@ def _paid_for(aims: Aims, theirs: Sequence[Package]) -> set[str]:
     return found
 
 
+def _kept(aims: Aims, reading: Reading) -> set[str]:
+    """The issues whose value they kept while they gave on the price, though the user asked for another each time."""
+    rows = list(zip(reading.theirs[-KEPT_OFFERS:], reading.own[-KEPT_OFFERS:], strict=False))
+    if (
+        len(rows) < KEPT_OFFERS
+        or aims.price is None
+        or _worth(aims.price, rows[-1][0]) <= _worth(aims.price, rows[0][0])
+    ):
+        return set()
+    return {
+        aim.issue.name
+        for aim in aims.issues
+        if aim.issue is not aims.price and all(_asks_for(aim.issue, theirs, own) for theirs, own in rows)
+    }
+
+
 def _worth(issue: Issue, package: Package) -> float:
     return worth_of(issue, package.get(issue.name)) or 0.0
 
@@ -279,6 +302,8 @@ def _decide(
         if takes:
             return PersonMove("accept", "no_room", path, reading, package=on_table)
         return PersonMove("walk_away", "no_room", path, reading)
+    if over and agrees == "perhaps":
+        return PersonMove("counter", "ask_if_agreed", path, reading, path.now, path.now.package)
     if over:
         if takes:
             return PersonMove("accept", "no_round_left", path, reading, package=on_table)
@@ -291,12 +316,17 @@ def _decide(
     went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
     if takes and on_table is not None and (last or not went_back):
         table = aims.worth(on_table)
-        is_tested = not reading.says_final or _is_tested(reading) or reading.unmoved >= REPEATS_TAKEN or last
+        is_tested = (
+            not reading.says_final
+            or (reading.unmoved > 0 and _has_held(reading))
+            or reading.unmoved >= REPEATS_TAKEN
+            or last
+        )
         if reading.says_final and reading.unmoved and is_tested:
             return PersonMove("accept", "repeated_final", path, reading, package=on_table, round=value)
         if table >= step.utility - CLOSE_ENOUGH * (aims.opening_utility - aims.floor):
             return PersonMove("accept", "at_least_ask", path, reading, package=on_table, round=value)
-        comes = reading.their_step > 0 and rounds is not None and path.made + CLOSING_OFFERS < rounds
+        comes = reading.their_step > 0 and rounds is not None and not last
         if table >= value.value and is_tested and not comes:
             return PersonMove("accept", "not_worth_a_round", path, reading, package=on_table, round=value)
         if reading.happening == "did_not_move" and reading.unmoved >= REPEATS_TAKEN:
@@ -306,7 +336,8 @@ def _decide(
     if agrees == "perhaps":
         now = path.now
         return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
-    if reading.says_final and path.made and not (_is_tested(reading) or last) and reading.unmoved < REPEATS_TAKEN:
+    is_held = _has_held(reading, 1 if reading.unmoved else MAX_HOLDS)
+    if reading.says_final and path.made and not (is_held or last) and reading.unmoved < REPEATS_TAKEN:
         value = weigh_round(aims, reading, path.now.utility, hurried=hurried, last=last)
         return PersonMove("counter", "hold", path, reading, path.now, path.now.package, value)
     if trade is not None:
@@ -315,10 +346,13 @@ def _decide(
     return PersonMove("counter", why, path, reading, step, step.package, value)
 
 
-def _is_tested(reading: Reading) -> bool:
-    """Whether they kept to a final word when the user did not move; one that was answered with a step has paid, and
-    whoever bluffs says it again."""
-    return reading.unmoved > 0 and len(reading.own) > 1 and reading.own[-1] == reading.own[-2]
+def _has_held(reading: Reading, times: int = 1) -> bool:
+    """Whether the user's last offers repeated the one before, so many `times`.
+
+    A final word is tested so: one that is answered with a step has paid, and whoever bluffs says it again.
+    """
+    last = reading.own[-times - 1 :]
+    return len(last) > times and all(one == last[0] for one in last)
 
 
 def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) -> tuple[PathStep, Why]:
@@ -335,7 +369,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
         return middle, "middle"
     closing = rounds is not None and path.made + CLOSING_OFFERS >= rounds
     if closing and reading.their_last is not None and aims.is_acceptable(reading.their_last):
-        made = _middle(aims, path, reading, aims.floor, share=_closing_share(aims, path, reading) if last else 0.5)
+        made = _middle(aims, path, reading, aims.floor, share=_closing_share(aims, path, reading, last=last))
         if made is not None and made.given > 0:
             return made, "final_step"
     if not last and not ultimatum and reading.unmoved > UNANSWERED_STEPS:
@@ -349,7 +383,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
             their_last=reading.their_last,
             scale=_final_share(aims, path, reading),
             closing=True,
-            growth="always",
+            growth=math.inf,
             chosen=reading.message.chosen,
         )
         return (made, "final_step") if made is not None else (path.now, "hold")
@@ -361,7 +395,7 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
             style=style,
             their_last=reading.their_last,
             closing=True,
-            growth="always" if last or ultimatum else _growth(reading),
+            growth=math.inf if last or ultimatum else _growth(reading),
             chosen=reading.message.chosen,
         )
         if made is None:
@@ -385,9 +419,9 @@ def _offer(aims: Aims, path: ConcessionPath, reading: Reading, *, style: Style) 
     return (made, "step") if made is not None else (path.now, "hold")
 
 
-def _growth(reading: Reading) -> Growth:
-    """A planned step is larger than the user's last one only after a small one, and only for a step of theirs."""
-    return "after_small_step" if reading.their_step > 0 else "never"
+def _growth(reading: Reading) -> float:
+    """A planned step is larger than the user's last one only as far as it answers a step of theirs."""
+    return MATCHED * max(0.0, reading.their_step)
 
 
 def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
@@ -398,10 +432,17 @@ def _final_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
     return min(FINAL_SHARE, gap / 2 / left) if left > 0 else FINAL_SHARE
 
 
-def _closing_share(aims: Aims, path: ConcessionPath, reading: Reading) -> float:
-    """The share of the way from their offer to the user's that a last offer asks for: about one more step of theirs."""
+def _closing_share(aims: Aims, path: ConcessionPath, reading: Reading, *, last: bool) -> float:
+    """The share of the way from their offer to the user's that one of the last two offers keeps.
+
+    The last one asks for about one more step of theirs. The one before goes half of the way, and no further than
+    somewhat more than their last step: whoever leaps is waited for.
+    """
     gap = 0.0 if reading.their_last is None else path.now.utility - aims.distance(reading.their_last)
-    return min(0.5, max(0.0, reading.their_step) / gap) if gap > 0 else 0.5
+    theirs = max(0.0, reading.their_step) / gap if gap > 0 else 0.0
+    if last:
+        return min(0.5, theirs) if gap > 0 else 0.5
+    return max(0.5, 1.0 - CLOSING_MATCH * theirs) if theirs > 0 else 0.5
 
 
 def _middle(aims: Aims, path: ConcessionPath, reading: Reading, least: float, share: float = 0.5) -> PathStep | None:
@@ -466,7 +507,7 @@ def weigh_round(aims: Aims, reading: Reading, ask: float, *, hurried: bool, last
     risk = WALK_OUT + WALK_OUT_UNMOVED * min(reading.unmoved, 3)
     risk += WALK_OUT_FINAL if reading.says_final else 0.0
     risk = min(0.9, risk + (WALK_OUT_LAST if hurried else 0.0))
-    taken = chance if last else chance * (1.0 - COUNTER_SHARE)
+    taken = low if last else chance * (1.0 - COUNTER_SHARE)
     floor = max(0.0, aims.floor)
     kept = table if table >= aims.floor else floor
     later = floor if last else max(kept, table + STEP_DECAY * min(room, gap or room))

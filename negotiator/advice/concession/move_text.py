@@ -16,7 +16,7 @@ from negotiator.advice.concession.aims import MAX_STRETCH, Aims, value_of_worth
 from negotiator.advice.concession.move import PersonMove
 from negotiator.advice.concession.path import PathStep, ValueChange, taken_over
 from negotiator.advice.concession.reading import Reading
-from negotiator.advice.concession.reply import picker, reply_to
+from negotiator.advice.concession.reply import alternative_line, main_point, picker, reply_to
 from negotiator.advice.hearing.hear import LIKELY, HeardOffer
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
@@ -68,7 +68,7 @@ NO_LINES: Final = CaseLines()
 def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approval: bool = False) -> str:
     """What to say to the other side now, in at most six sentences. With `approval` nothing is agreed to yet."""
     terms, price, step, words = move.path.aims.terms, move.path.aims.terms.price, move.step, words.spoken
-    reply = reply_to(move.path.aims, move.reading, words)
+    reply, main = reply_to(move.path.aims, move.reading, words), main_point(terms)
     facts: dict[str, Any] = {
         **_facts(move, words),
         "lines": lines,
@@ -76,7 +76,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "approver": tidy(words.terms.authority.approver or ""),
         "price": price,
         "is_seller": terms.role in SELLING_ROLES,
-        "alternative_line": _alternative_line(move, words),
+        "alternative_line": alternative_line(move.path.aims, move.reading, words),
         "reply": reply,
         "thanks": thanks(move, words),
         "is_price_alone": set(move.reading.better) == ({price.name} if price is not None else set[str]()),
@@ -84,7 +84,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "news": _news(move, words),
         "promised": _promised(move),
         "wish": _wish(move),
-        "main_point": _main_point(move, words),
+        "main_point": noun_phrase(words.label(main)) if main is not None else "",
         "says_whole": _says_whole(move),
         "taken_over": taken_over(move.path.aims, move.reading.own, move.reading.their_last),
         "gives": partial(_gives, words),
@@ -307,13 +307,6 @@ def _facts(move: PersonMove, words: Wording) -> dict[str, Any]:
     }
 
 
-def _alternative_line(move: PersonMove, words: Wording) -> str:
-    """The answer to what else the user has, which tells no more than that there is something; once in a talk."""
-    known = move.path.aims.terms.batna is not None or _alternative(move)
-    line = " ".join(said("move.another_way", voice=words.voice, known=known))
-    return "" if any(line in one for one in move.reading.said) else line
-
-
 def _alternative(move: PersonMove) -> str:
     """The user's alternative as they described it."""
     details = move.path.aims.terms.batna_details
@@ -328,7 +321,7 @@ def thanks(move: PersonMove, words: Wording) -> str:
             [(one, reading.message.chosen[one.name]) for one in terms.issues if one.name in reading.message.chosen]
         )
     last, before = reading.their_last, reading.theirs[-2:-1]
-    if last is None or not before or reading.their_step <= 0:
+    if last is None or not before or reading.their_step <= 0 or reading.message.rows:
         return ""
     better = [issue for name in reading.better if (issue := terms.issue(name)) is not None]
     price = [issue for issue in better if issue is terms.price]
@@ -369,13 +362,6 @@ def _wish(move: PersonMove) -> str:
     heard = " ".join(act.quote for act in move.reading.heard.acts).lower()
     wishes = (one.fact for one in move.path.aims.terms.arguments if one.kind == "wish" and one.shareable)
     return next((tidy(one).rstrip(".") for one in wishes if one.lower() not in heard), "")
-
-
-def _main_point(move: PersonMove, words: Wording) -> str:
-    """The issue that weighs most for the user; empty where several or all weigh the same."""
-    issues = sorted(move.path.aims.terms.issues, key=lambda one: -one.weight)
-    is_clear = len(issues) > 1 and issues[0].weight > issues[1].weight
-    return noun_phrase(words.label(issues[0])) if is_clear else ""
 
 
 def _traded(move: PersonMove) -> dict[str, list[tuple[Issue, Any]]]:

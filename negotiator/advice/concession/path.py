@@ -36,8 +36,6 @@ EQUAL_WORTH: Final = 0.02
 MAX_ALTERNATIVES: Final = 2
 SHRINK: Final = 0.95
 """A step is at most this share of the one before, where the figures that people would name allow it."""
-SMALL_ANSWER: Final = 0.3
-"""A step below this share of the one before does not bind the next, where they have moved since."""
 ISSUE_SHARE: Final = 0.5
 """A step gives at most this share of what is left on one issue, where that has values enough in between."""
 MANY_VALUES: Final = 4
@@ -52,8 +50,6 @@ LEAST_STEP: Final = 0.25
 TOLERANCE: Final = 1e-9
 
 AskKind = Literal["issue", "movement", "close"]
-Growth = Literal["never", "after_small_step", "always"]
-"""When a step may be larger than the user's step before: never, where that was a small one, or always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +117,14 @@ def concession_path(
     style: Style = "balanced",
     days_left: float | None = None,
     their_last: Package | None = None,
-    growth: Growth = "never",
+    growth: float = 0.0,
     chosen: Package | None = None,
 ) -> ConcessionPath:
     """The path after the `own` offers, oldest first and complete; the same input gives the same path.
 
     `days_left` is the time to the deadline. `their_last` is their latest package, which shows what to ask for.
-    `growth` says whether the first step may be larger than the last of the `own`. `chosen` are the values that they
-    chose among the user's packages.
+    `growth` is how large the first step may be where the last of the `own` was smaller. `chosen` are the values
+    that they chose among the user's packages.
     """
     start = position(aims, own, their_last, chosen)
     count = steps_left(aims, len(own), style=style, days_left=days_left)
@@ -251,14 +247,14 @@ def next_step(
     their_last: Package | None = None,
     scale: float = 1.0,
     closing: bool = False,
-    growth: Growth = "never",
+    growth: float = 0.0,
     before: PathStep | None = None,
     chosen: Package | None = None,
 ) -> PathStep | None:
     """The step after the `own` offers with `left` steps to come, this one included; None when nothing is left to give.
 
     The steps are a falling geometric series over what is left to concede; none exceeds the one before, in all and on
-    any issue, unless `growth` says so. `scale` makes the step smaller, for an answer to a small move of theirs.
+    any issue, unless it is at most `growth`. `scale` makes the step smaller, for an answer to a small move of theirs.
     `closing` also spends what the planned steps keep back. `before` is the last of `own` if that is itself a step of
     the path. Of what the start is worth beyond the last of `own`, since they gave it, a share is given back.
     """
@@ -266,8 +262,7 @@ def next_step(
     if left < 1:
         return None
     gift = aims.worth(start) - aims.worth({**start, **own[-1]}) if own else 0.0
-    small = SMALL_ANSWER if growth == "after_small_step" and before is None else 0.0
-    falls = None if growth == "always" else _falls_of(aims, own, before, small, max(0.0, gift))
+    falls = None if math.isinf(growth) else _falls_of(aims, own, before, growth, max(0.0, gift))
     moves: list[_Move] = []
     for theirs in (their_last, None) if their_last is not None else (None,):
         room = aims.worth(start) - _end(aims, start, theirs, closing=closing)
@@ -304,15 +299,13 @@ class _Falls:
     issues: Mapping[str, float]
 
 
-def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, small: float, gift: float) -> _Falls:
-    """The size of the user's last step that was more than a `small` share of the one before, and the `gift` on top."""
+def _falls_of(aims: Aims, own: Sequence[Package], before: PathStep | None, growth: float, gift: float) -> _Falls:
+    """The size of the user's last step and the `gift` on top; on the first step of a path at least `growth`."""
+    least = growth if before is None else 0.0
 
     def bound(worths: Sequence[float]) -> float:
         falls = [a - b for a, b in pairwise(worths) if a - b > TOLERANCE]
-        last = math.inf
-        for fall in falls:
-            last = fall if math.isinf(last) or fall >= small * last else last
-        return last + gift
+        return max(falls[-1] + gift, least) if falls else math.inf
 
     on_issue = {
         aim.issue.name: bound([aim.issue.weight * _worth(aim.issue, one.get(aim.issue.name)) for one in own])

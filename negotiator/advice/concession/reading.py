@@ -200,7 +200,7 @@ def hear_message(terms: Terms, offers: Sequence[LedgerOffer], words: str | None)
     sure = [
         (one, package)
         for one, package in new
-        if one.chance >= SURE and not any(_differs_in_price_alone(terms, package, row) for row in recorded)
+        if one.chance >= SURE and not any(_is_told_by(terms, one.package, package, row) for row in recorded)
     ]
     ranked = sorted(sure, key=lambda pair: package_utility(terms.preferences, pair[1]).low)
     # Of several packages that they name, a recorded one among them, the best for the user counts as their offer.
@@ -250,6 +250,17 @@ def _is_within(terms: Terms, package: Package, whole: Package) -> bool:
     return all(issue.name in whole and same_value(issue.type, value, whole[issue.name]) for issue, value in known)
 
 
+def _is_told_by(terms: Terms, heard: Package, whole: Package, row: Package) -> bool:
+    """Whether a recorded offer of the same message tells better what a heard one says.
+
+    That is so where the two differ in the price alone, and where what was heard names no other price.
+    """
+    price = terms.price
+    at = None if price is None else heard.get(price.name)
+    is_same_price = price is None or at is None or same_value(price.type, at, row.get(price.name, ""))
+    return is_same_price or _differs_in_price_alone(terms, whole, row)
+
+
 def _differs_in_price_alone(terms: Terms, package: Package, other: Package) -> bool:
     """Whether a package is another one in its price only: beside a recorded price, the user is asked about it."""
     rest = {name: value for name, value in package.items() if terms.price is None or name != terms.price.name}
@@ -277,16 +288,19 @@ def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None, heard: 
         return NO_ANSWER
     answer = read_answer(words, aims.terms.price, named, aims.terms.currency)
     if answer.agrees == "no" and heard.act("yes") is not None and not heard.act("no"):
-        answer = replace(answer, agrees=_heard_yes(named, heard))
+        answer = replace(answer, agrees=_heard_yes(aims.terms, named, heard))
     mine = next((row for row in reversed(named) if row.by == "me"), None)
     is_whole = mine is not None and not _unnamed(aims, mine.package)
     return answer if is_whole else replace(answer, agrees="no")
 
 
-def _heard_yes(named: Sequence[LedgerOffer], heard: Heard) -> Literal["no", "perhaps", "yes"]:
+def _heard_yes(terms: Terms, named: Sequence[LedgerOffer], heard: Heard) -> Literal["no", "perhaps", "yes"]:
     """A yes in a longer message: sure where nothing is offered, asked or named beside it that would change the deal."""
     act = heard.act("yes")
-    if act is None or not named or any(one.chance >= LIKELY for one in heard.offers):
+    mine = next((row.package for row in reversed(named) if row.by == "me"), None)
+    if act is None or mine is None:
+        return "no"
+    if any(one.chance >= LIKELY and not _is_within(terms, one.package, mine) for one in heard.offers):
         return "no"
     open_ = [name for name in ("if", "ask", "scope", "choice") if heard.act(name) is not None]
     is_sure = act.chance >= SURE and named[-1].by == "me" and not open_

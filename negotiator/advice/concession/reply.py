@@ -16,14 +16,16 @@ from negotiator.advice.hearing.hear import HeardAct
 from negotiator.advice.words.sentences import said
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.numbers.read import number_runs, number_tokens
-from negotiator.terms.issues import coordinate, same_value, worth_of
-from negotiator.terms.plain_text import cut_at_word, sentence
+from negotiator.terms.issues import Issue, coordinate, same_value, worth_of
+from negotiator.terms.plain_text import sentence
 from negotiator.terms.terms import Argument, Terms
 from negotiator.terms.wording import Wording
 
 MAX_QUESTIONS: Final = 3
 MAX_QUOTE: Final = 140
 MAX_AGAIN: Final = 2
+MAX_TOLD: Final = 2
+"""A fact is told so often: more would only annoy."""
 OPEN_KINDS: Final = frozenset({"fact", "timing", "other"})
 """The kinds of questions that a fact answers, or only the user."""
 ENOUGH_WORDS: Final = 2
@@ -51,7 +53,8 @@ class Reply:
     `points` are the reasons and, marked so, the things that can be given, which were not said yet, the best first.
     `point` is the reason or the thing given that was not said yet; `is_give` tells which, and it is empty where nothing
     is left. `open` are the questions that only the user can answer, and `held_out` is a condition that they set.
-    `wants_derivation`: they ask how a figure is calculated, and no fact of the user's has a figure.
+    `wants_derivation`: they ask how a figure is calculated, and no fact of the user's has a figure. `unanswered` are
+    the kinds of questions for which the terms have no answer, such as who decides.
     """
 
     questions: tuple[AskedOfUs, ...] = ()
@@ -61,6 +64,7 @@ class Reply:
     is_give: bool = False
     held_out: str = ""
     wants_derivation: bool = False
+    unanswered: frozenset[str] = frozenset()
 
     @property
     def can_give(self) -> bool:
@@ -74,7 +78,11 @@ class Reply:
             one
             for one in self.questions
             if not one.fact
-            and (one.of in OPEN_KINDS or (one.of == "reason" and (not self.point or self.wants_derivation)))
+            and (
+                one.of in OPEN_KINDS
+                or one.of in self.unanswered
+                or (one.of == "reason" and (not self.point or self.wants_derivation))
+            )
         )
 
 
@@ -124,34 +132,61 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     derives = any(one.of == "reason" and _DERIVATION.search(one.quote) for one in questions)
     known = [one.fact.rstrip(".") for one in told if one.kind == "reason"]
     counted = [one for one in known if any(letter.isdigit() for letter in one)]
-    wants_derivation = derives and not counted
-    if derives or (wants_reason and (is_give or not point)):
-        block, facts = ("move.derivation", counted) if derives else ("move.again", known)
-        pick = picker(reading, terms)
-        again = plain_line(block, facts=facts[:MAX_AGAIN], pick=pick, voice=words.voice) if facts else ""
-        is_said = again.lower() in spoken
-        wants_derivation = wants_derivation or (derives and is_said)
-        point, is_give = (again, False) if again and not is_said else (point, is_give)
+    block, facts = ("move.derivation", counted) if derives else ("move.again", known)
+    facts = [as_sentence(one) for one in facts if spoken.count(one.lower()) < MAX_TOLD][:MAX_AGAIN]
+    if facts and (derives or (wants_reason and (is_give or not point))):
+        point = plain_line(block, facts=facts, pick=picker(reading, terms), voice=words.voice)
+        is_give = False
     return Reply(
         questions,
         (*fitting, *(one for one in points if one not in fitting)),
         "" if complaint is None else complaint.of or "other",
         point,
         is_give,
-        "" if held_out is None or taken_up else cut_at_word(held_out.quote, MAX_QUOTE),
-        wants_derivation,
+        "" if held_out is None or taken_up else _end_of(held_out.quote),
+        derives and not facts,
+        frozenset(_unanswered(aims, reading, words)),
     )
+
+
+def main_point(terms: Terms) -> Issue | None:
+    """The issue that weighs most for the user; None where several or all weigh the same."""
+    issues = sorted(terms.issues, key=lambda one: -one.weight)
+    return issues[0] if len(issues) > 1 and issues[0].weight > issues[1].weight else None
+
+
+def alternative_line(aims: Aims, reading: Reading, words: Wording) -> str:
+    """The answer to what else the user has, which tells no more than that there is something; once in a talk."""
+    details = aims.terms.batna_details
+    known = aims.terms.batna is not None or bool(details is not None and details.description)
+    line = plain_line("move.another_way", voice=words.voice, known=known)
+    return "" if any(line in one for one in reading.said) else line
+
+
+def _unanswered(aims: Aims, reading: Reading, words: Wording) -> Iterator[str]:
+    if main_point(aims.terms) is None:
+        yield "priority"
+    if not aims.terms.authority.approver:
+        yield "decider"
+    if not alternative_line(aims, reading, words):
+        yield "alternative"
 
 
 def _question(act: HeardAct, unsaid: Sequence[Argument]) -> AskedOfUs:
     of = act.of or "other"
     if of not in OPEN_KINDS:
-        return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE))
+        return AskedOfUs(of, _end_of(act.quote))
     shared = {one.fact: _overlap(one.fact, act.quote) for one in unsaid}
     best = max(unsaid, key=lambda one: shared[one.fact], default=None)
     alone = sum(found > 0 for found in shared.values()) == 1
     answers = best is not None and shared[best.fact] >= (1 if alone and of == "fact" else ENOUGH_WORDS)
-    return AskedOfUs(of, cut_at_word(act.quote, MAX_QUOTE), as_sentence(best.fact) if best and answers else "")
+    return AskedOfUs(of, _end_of(act.quote), as_sentence(best.fact) if best and answers else "")
+
+
+def _end_of(quote: str) -> str:
+    """The end of a long sentence: a question stands there."""
+    plain = " ".join(quote.split())
+    return plain if len(plain) <= MAX_QUOTE else f"… {plain[-MAX_QUOTE:].partition(' ')[2]}"
 
 
 def share_words(one: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""The scripted people of the benchmark: those of rehearsals, and some who bluff, learn that a bluff pays, or never move.
+"""The people of the benchmark: those of rehearsals, and some who bluff, learn that a bluff pays, or never move.
 
 People of one case and seed have the same floor, weights and style, whatever their kind; `fair`, `bluffs` and `learns`
 also the same chances, so that what a false "final" brings them is the difference in the same talk.
@@ -80,7 +80,7 @@ def draw_counterpart(interests: Interests, kind: BenchKind | PersonKind, seed: i
 
 def _standing(person: Person) -> Person:
     """The person with one package, which is worth exactly its floor to it."""
-    share = Random(f"stands {person.key}").uniform(*STANDS_AT)  # noqa: S311
+    share = Random(f"stands {person.key}").uniform(*STANDS_AT)
     goal = person.floor + share * (person.opening_worth - person.floor)
     package = person.interests.conceded(person.opening, None, goal, person.floor)
     worth = person.interests.worth(package)

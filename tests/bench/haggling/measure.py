@@ -26,7 +26,7 @@ from negotiator.terms.limits import within_limit
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import package_utility, utility_of_worth
 from tests.bench.haggling.advisers import ADVISERS, floor_of, keeps_limits, last_packages
-from tests.bench.haggling.counterparts import BENCH_KINDS, BLUFFS, BenchKind
+from tests.bench.haggling.counterparts import BENCH_KINDS, BLUFFS
 from tests.bench.haggling.play import Case, Talk, case_names, load_case, play
 
 SEEDS: Final = 8
