@@ -336,13 +336,13 @@ def _decide(
     if agrees == "perhaps":
         now = path.now
         return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
+    if trade is not None:
+        step = replace(step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=())
+        return PersonMove("counter", "allowed_trade", path, reading, step, step.package, value, trade)
     is_held = _has_held(reading, 1 if reading.unmoved else MAX_HOLDS)
     if reading.says_final and path.made and not (is_held or last) and reading.unmoved < REPEATS_TAKEN:
         value = weigh_round(aims, reading, path.now.utility, hurried=hurried, last=last)
         return PersonMove("counter", "hold", path, reading, path.now, path.now.package, value)
-    if trade is not None:
-        step = replace(step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=())
-        return PersonMove("counter", "allowed_trade", path, reading, step, step.package, value, trade)
     return PersonMove("counter", why, path, reading, step, step.package, value)
 
 
