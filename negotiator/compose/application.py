@@ -165,7 +165,8 @@ class Application:
         await close_all(
             *(close for component in self.components for close in component.closes),
             *(services.agent_calls.close, services.issuer_keys.close, services.api_keys.close),
-            *(services.fetcher.close, services.client_urls.close, self.pipeline.limits.close),
+            *(services.client_keys.close, services.client_key_urls.close, services.client_urls.close),
+            *(services.fetcher.close, self.pipeline.limits.close),
             self.store.close,
             *([services.traces.close] if services.traces else []),
         )

@@ -27,6 +27,7 @@ from negotiator.console.people.sign_in_pages import FirstUserPage, SignInPage
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange
+from negotiator.tokens.client_authentication import ClientAssertionVerifier
 from negotiator.tokens.client_documents import ClientDocuments, ClientLookup
 from negotiator.tokens.client_registration_routes import ClientRegistrationRoutes
 from negotiator.tokens.id_tokens import IdTokenSigner
@@ -51,6 +52,7 @@ def build_authorization_flow(services: Services) -> Component:
         services.credentials,
         BearerAssertionVerifier(services.verifier, _assertion_subject),
         clients,
+        ClientAssertionVerifier(settings.base_url, services.client_keys, services.client_key_urls),
         refreshing,
         services.secret,
         IdTokenSigner(services.keyring, settings.base_url),
@@ -63,7 +65,10 @@ def build_authorization_flow(services: Services) -> Component:
     authorize = AuthorizationPage(
         services.page_router, clients, endpoints.identity, services.resources, offered_scopes, services.secret
     )
-    slices: list[OperationSlice] = [endpoints, ClientRegistrationRoutes(services.store, tuple(offered_scopes))]
+    slices: list[OperationSlice] = [
+        endpoints,
+        ClientRegistrationRoutes(services.store, tuple(offered_scopes), loopback),
+    ]
     if OPENID in offered_scopes:
         slices.append(UserInfoRoutes(services.store))
     return Component(operations=offered_operations(slices), pages=tuple(authorize.routes()))

@@ -90,7 +90,9 @@ class Services:
         callers = BearerAuthenticator(self.api_keys, self.credentials)
         guard = Guard(callers, settings.proxies, self.proofs, session_queries.is_live)
         limits = build_limits(settings, store, meters, pepper=secret)
-        self.client_urls = _client_url_fetcher(settings, limits)
+        self.client_urls, _ = _client_url_fetcher(settings, limits)
+        self.client_key_urls, pool = _client_url_fetcher(settings, limits, apart="keys of ")
+        self.client_keys = IssuerKeys(pool, clock=lambda: values.now(), for_clients=True)
         self.pipeline = Pipeline(guard, limits, RefusalRenderer(base), store, self.agent_calls)
         self.page_router = _page_router(settings, store, limits, guard, secret)
         self.catalogue_index = catalogue = CatalogueIndex(store, folder=settings.data_dir / "search-index")
@@ -161,12 +163,15 @@ def _page_router(settings: Settings, store: Store, limits: RateLimits, guard: Gu
     return PageRouter(store, limits, sessions, PageRenderer(settings.base_url), home, shown)
 
 
-def _client_url_fetcher(settings: Settings, limits: RateLimits) -> ClientUrlFetcher:
-    """A fetcher with its own pool, so that slow hosts named by clients do not delay the fetching of issuers' keys."""
+def _client_url_fetcher(settings: Settings, limits: RateLimits, *, apart: str = "") -> tuple[ClientUrlFetcher, Fetcher]:
+    """A fetcher with its own pool, so that slow hosts named by clients do not delay the fetching of issuers' keys.
+
+    Its budgets are kept under keys that begin with `apart`.
+    """
     pool = Fetcher(allow_loopback=settings.allow_loopback_fetch, total_seconds=_DOCUMENT_SECONDS, at_once=CONNECTIONS)
 
     async def charge(budget: str, key: str) -> int:
-        taken = await limits.charge(anonymous_caller(key), budget)
+        taken = await limits.charge(anonymous_caller(f"{apart}{key}"), budget)
         return 0 if taken.taken else taken.retry_after
 
-    return ClientUrlFetcher(pool, charge)
+    return ClientUrlFetcher(pool, charge), pool

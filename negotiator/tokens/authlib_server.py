@@ -17,9 +17,8 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 
 from negotiator import audit
 from negotiator.base.scopes import ordered
-from negotiator.runtime.telemetry import logger
 from negotiator.store.statement import Transaction
-from negotiator.tokens import client_authentication, clients
+from negotiator.tokens import clients
 from negotiator.tokens.access_tokens import (
     ACCESS_TOKEN_TYPE,
     OPAQUE,
@@ -42,9 +41,7 @@ from negotiator.tokens.clients import (
 )
 from negotiator.tokens.refresh_tokens import RefreshTokens
 from negotiator.tokens.tables import AccessToken, AuthorizationGrant, RefreshToken
-from negotiator.trust.claims import AssertionRefused, Reason
 
-log = logger(__name__)
 Result = TypeVar("Result")
 
 ACCEPTED_AUTH_METHODS: Final = (*clients.SECRET_METHODS, clients.PRIVATE_KEY_JWT)
@@ -62,7 +59,7 @@ def holder_of(token: StoredToken) -> str:
 class TokenServer:
     """One request with this form and `Authorization` header.
 
-    `known` is a client without a row, whose metadata document was fetched before, `presented` the verified ID-JAG of
+    `known` is a client that was looked up before, `proof` its verified assertion and `presented` the verified ID-JAG of
     the request. `key` is the thumbprint of the key that the client has proven to hold (RFC 9449). `life` is the
     lifetime of a new access token in seconds.
     """
@@ -80,6 +77,7 @@ class TokenServer:
         life: int,
         address: str,
         known: RegisteredClient | None = None,
+        proof: ClientAssertion | None = None,
         presented: PresentedAssertion | None = None,
         key: str | None = None,
     ) -> None:
@@ -94,6 +92,7 @@ class TokenServer:
         self._keys = keys
         self._address = address
         self._known = known
+        self._proof = proof
         self._assertion: ClientAssertion | None = None
         # What Authlib reads beside `form`.
         self.headers = {"Authorization": authorization} if authorization else {}
@@ -161,25 +160,10 @@ class TokenServer:
 
     def _by_key(self, _query: Any, _request: Any) -> RegisteredClient | None:
         """Authenticate a client by the assertion that it signed (RFC 7523 §2.2); None when that fails."""
-        client_id = client_authentication.claimed_client_id(self.form)
-        client = self._find_client(client_id) if client_id else None
-        if not isinstance(client, RegisteredClient) or client.row.jwks is None:
+        if self._proof is None or self._proof.is_used(self.tx):
             return None
-        try:
-            assertion = client_authentication.verify_client_assertion(
-                self.form["client_assertion"],
-                client_id=client.client_id,
-                jwks=client.row.jwks,
-                audience=self.credentials.issuer,
-            )
-            if assertion.is_used(self.tx):
-                raise AssertionRefused(Reason.REPLAY, "The assertion was used before.")
-        except AssertionRefused as refused:
-            # Every failed authentication is answered alike; the log has the reason.
-            log.info("client refused", client_id=client_id, detail=f"{refused} {refused.detail}")
-            return None
-        self._assertion = assertion
-        return client
+        self._assertion = self._proof
+        return self._known
 
     def _by_possession(self, _query: Any, _request: Any) -> PublicTokenHolder | None:
         """Accept possession of the token in place of authentication, for tokens of public clients (RFC 7009 §2.1)."""

@@ -9,14 +9,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 from negotiator.base import values
 from negotiator.runtime.telemetry import logger
 from negotiator.store.store import Store
 from negotiator.tokens import client_metadata, clients
-from negotiator.tokens.client_metadata import MetadataRefused
-from negotiator.tokens.clients import PRIVATE_KEY_JWT, RegisteredClient
+from negotiator.tokens.client_metadata import DOCUMENT_METHODS, MetadataRefused, is_document_address
+from negotiator.tokens.clients import RegisteredClient
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
@@ -24,38 +23,10 @@ from negotiator.trust.fetch import FetchedDocument, FetchFailed
 
 MAX_BYTES: Final = 5 * 1024
 MAX_DOCUMENTS: Final = 1024
-LONGEST_ID: Final = 1024
 DEFAULT_LIFETIME: Final = 300
 MAX_LIFETIME: Final = 86_400
 _SECRETS: Final = ("client_secret", "client_secret_expires_at")
 log = logger(__name__)
-
-
-def is_document_id(client_id: str, *, allow_loopback: bool) -> bool:
-    """Whether the id may be fetched: an https URL with a path and without dot segments, credentials or a fragment.
-
-    With `allow_loopback`, an http URL is accepted too.
-    """
-    schemes = {"https", "http"} if allow_loopback else {"https"}
-    if "://" not in client_id or len(client_id) > LONGEST_ID:
-        return False
-    if not client_id.isascii() or not client_id.isprintable():
-        return False
-    try:
-        parts = urlsplit(client_id)
-        host = parts.hostname
-    except ValueError:
-        return False
-    segments = [unquote(part) for part in parts.path.split("/")]
-    return (
-        parts.scheme in schemes
-        and bool(host)
-        and parts.path.startswith("/")
-        and not {".", ".."} & set(segments)
-        and "@" not in parts.netloc
-        and not any(mark in client_id for mark in ' \\#"<>')
-        and parts.netloc == parts.netloc.lower()
-    )
 
 
 @dataclass(slots=True)
@@ -72,7 +43,7 @@ class ClientDocuments:
 
     def names(self, client_id: str) -> bool:
         """Whether this client id is the URL of a metadata document."""
-        return is_document_id(client_id, allow_loopback=self.allow_loopback)
+        return is_document_address(client_id, allow_loopback=self.allow_loopback)
 
     async def find(self, client_id: str, address: str) -> RegisteredClient | None:
         """The client that the document at this URL describes; None when it cannot be fetched or is not valid.
@@ -85,7 +56,9 @@ class ClientDocuments:
             return kept[1]
         try:
             document = await self.hosts.document(client_id, limit=MAX_BYTES, address=address)
-            client = read_document(client_id, document.body, offered=self.offered, at=self.clock())
+            client = read_document(
+                client_id, document.body, offered=self.offered, at=self.clock(), allow_loopback=self.allow_loopback
+            )
         except (FetchFailed, MetadataRefused) as failed:
             log.info("client document refused", client_id=client_id, detail=str(failed))
             self._kept.pop(client_id, None)
@@ -107,7 +80,9 @@ class ClientDocuments:
             self._kept.popitem(last=False)
 
 
-def read_document(client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int) -> RegisteredClient:
+def read_document(
+    client_id: str, body: dict[str, Any], *, offered: Iterable[str], at: int, allow_loopback: bool = False
+) -> RegisteredClient:
     """The client that a document describes; raises `MetadataRefused`.
 
     A document is public, so that it may hold public keys but no secret.
@@ -116,9 +91,9 @@ def read_document(client_id: str, body: dict[str, Any], *, offered: Iterable[str
         raise MetadataRefused("The document names another client.")
     if any(name in body for name in _SECRETS):
         raise MetadataRefused("A document carries no secret.")
-    told = client_metadata.read_metadata(body, offered=offered, otherwise="none")
-    if told.auth_method not in ("none", PRIVATE_KEY_JWT):
-        raise MetadataRefused(f"A client known by its document authenticates by {PRIVATE_KEY_JWT} or none.")
+    told = client_metadata.read_metadata(
+        body, offered=offered, allow_loopback=allow_loopback, methods=DOCUMENT_METHODS, otherwise="none"
+    )
     row = clients.columns(client_id, replace(told, origin=clients.BY_DOCUMENT), secret_digest="", created_at=at)
     return RegisteredClient(Client(**row))
 
@@ -134,6 +109,10 @@ class ClientLookup:
         """The client with this id; None when there is none, it was removed or its document is not valid."""
         if self.documents.names(client_id):
             return await self.document(client_id, address)
+        return await self.row(client_id)
+
+    async def row(self, client_id: str) -> RegisteredClient | None:
+        """The client that is stored with this id."""
         row = await self.store.read(lambda tx: clients.find(tx, client_id))
         return RegisteredClient(row) if row else None
 

@@ -7,7 +7,7 @@ registration is refused.
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from negotiator.base.errors import Refusal
 from negotiator.base.scopes import ordered
@@ -22,6 +22,9 @@ from negotiator.trust.keysets import KeysRefused
 _MOST_REDIRECTS: Final = 10
 _LONGEST_NAME: Final = 100
 _LONGEST_URI: Final = 2000
+_LONGEST_ADDRESS: Final = 1024
+DOCUMENT_METHODS: Final = (PRIVATE_KEY_JWT, "none")
+"""How a client known by its document may authenticate, the strongest first."""
 _COUNTED_ON: Final = (
     "dpop_bound_access_tokens",
     "id_token_encrypted_response_alg",
@@ -40,12 +43,44 @@ class MetadataRefused(Refusal):
     default_error = "invalid_client_metadata"
 
 
+def is_document_address(url: str, *, allow_loopback: bool) -> bool:
+    """Whether a client's document or key set may be at this URL: https, a path without dot segments, no credentials and
+    no fragment.
+
+    With `allow_loopback`, an http URL is accepted too.
+    """
+    schemes = {"https", "http"} if allow_loopback else {"https"}
+    if "://" not in url or len(url) > _LONGEST_ADDRESS or not url.isascii() or not url.isprintable():
+        return False
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    segments = [unquote(part) for part in parts.path.split("/")]
+    return (
+        parts.scheme in schemes
+        and bool(host)
+        and parts.path.startswith("/")
+        and not {".", ".."} & set(segments)
+        and "@" not in parts.netloc
+        and not any(mark in url for mark in ' \\#"<>')
+        and parts.netloc == parts.netloc.lower()
+    )
+
+
 def read_metadata(
-    members: Mapping[str, Any], *, offered: Iterable[str], otherwise: str = "client_secret_basic"
+    members: Mapping[str, Any],
+    *,
+    offered: Iterable[str],
+    allow_loopback: bool = False,
+    methods: tuple[str, ...] = AUTH_METHODS,
+    otherwise: str = "client_secret_basic",
 ) -> NewClient:
     """The client that the metadata describes, with scopes from `offered` only; raises `MetadataRefused`.
 
-    `otherwise` is the authentication method when the metadata names none.
+    `methods` are the authentication methods that it may have, the strongest first, and `otherwise` is the one when the
+    metadata names none. With `allow_loopback`, its keys may be at an http URL.
     """
     members = {name: value for name, value in members.items() if value is not None}
     for name in _COUNTED_ON:
@@ -59,9 +94,7 @@ def read_metadata(
     grants = tuple(name for name in CODE_FLOW_GRANTS if name in _words(members, "grant_types", (AUTHORIZATION_CODE,)))
     if AUTHORIZATION_CODE not in grants:
         raise MetadataRefused("grant_types has authorization_code in it.")
-    method = members.get("token_endpoint_auth_method", otherwise)
-    if method not in AUTH_METHODS:
-        raise MetadataRefused(f"token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}.")
+    method = _auth_method(members, methods, otherwise)
     signing = members.get("id_token_signed_response_alg", RS256)
     if signing not in (RS256, ALGORITHM):
         raise MetadataRefused("id_token_signed_response_alg is RS256 or ES256.")
@@ -74,8 +107,20 @@ def read_metadata(
         signing,
         _uri(members),
         "registered",
-        _keys(members) if method == PRIVATE_KEY_JWT else None,
+        *(_keys(members, allow_loopback=allow_loopback) if method == PRIVATE_KEY_JWT else (None, None)),
     )
+
+
+def _auth_method(members: Mapping[str, Any], methods: tuple[str, ...], otherwise: str) -> str:
+    """The method that is stated; else the strongest of those that the client lists beside it."""
+    stated = members.get("token_endpoint_auth_method")
+    listed = _words(members, "token_endpoint_auth_methods_supported", ())
+    if stated is None and not listed:
+        return otherwise
+    for method in methods:
+        if method == stated or (stated not in methods and method in listed):
+            return method
+    raise MetadataRefused(f"token_endpoint_auth_method is one of {', '.join(methods)}.")
 
 
 def _redirect_uris(given: Any) -> tuple[str, ...]:
@@ -90,17 +135,22 @@ def _redirect_uris(given: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(uris))
 
 
-def _keys(members: Mapping[str, Any]) -> str:
-    """The JWK Set of a `private_key_jwt` client as JSON text, from the member `jwks`; `jwks_uri` is never fetched."""
+def _keys(members: Mapping[str, Any], *, allow_loopback: bool) -> tuple[str | None, str | None]:
+    """The JWK Set of a `private_key_jwt` client as JSON text, or the address where it is; the other is None."""
     algorithm = members.get("token_endpoint_auth_signing_alg")
     if algorithm is not None and algorithm not in ALGORITHMS:
         raise MetadataRefused(f"token_endpoint_auth_signing_alg is one of {', '.join(ALGORITHMS)}.")
+    inline, uri = members.get("jwks"), members.get("jwks_uri")
+    if (inline is None) == (uri is None):
+        raise MetadataRefused(f"{PRIVATE_KEY_JWT} needs either jwks or jwks_uri.")
+    if inline is None:
+        if not isinstance(uri, str) or not is_document_address(uri, allow_loopback=allow_loopback):
+            raise MetadataRefused("jwks_uri is an https URL.")
+        return None, uri
     try:
-        return client_authentication.read_client_keys(members.get("jwks"))
+        return client_authentication.read_client_keys(inline), None
     except KeysRefused as refused:
-        raise MetadataRefused(
-            f"{PRIVATE_KEY_JWT} needs jwks, a set of public keys; jwks_uri is not read.", detail=refused.detail
-        ) from None
+        raise MetadataRefused("jwks is a set of public keys that can be used.", detail=refused.detail) from None
 
 
 def _words(members: Mapping[str, Any], name: str, otherwise: tuple[str, ...]) -> list[str]:

@@ -53,6 +53,7 @@ class RegisterClient(Lenient):
     token_endpoint_auth_method: Annotated[Any, _STRING] = None
     token_endpoint_auth_signing_alg: Annotated[Any, _STRING] = None
     jwks: Annotated[Any, _OBJECT] = None
+    jwks_uri: Annotated[Any, _STRING] = None
     id_token_signed_response_alg: Annotated[Any, _STRING] = None
 
 
@@ -71,6 +72,7 @@ class ClientInformation(TypedDict):
     scope: str
     token_endpoint_auth_method: str
     jwks: NotRequired[dict[str, Any]]
+    jwks_uri: NotRequired[str]
     id_token_signed_response_alg: str
 
 
@@ -80,6 +82,7 @@ class ClientRegistrationRoutes:
 
     store: Store
     offered: tuple[str, ...]
+    allow_loopback: bool
 
     def operations(self) -> list[Operation]:
         return [
@@ -103,7 +106,7 @@ class ClientRegistrationRoutes:
     async def register(self, call: Call[RegisterClient]) -> Answer:
         """Store a client (RFC 7591 §3). It can do nothing until a user grants it access."""
         given = call.input.model_dump(exclude_none=True)
-        told = client_metadata.read_metadata(given, offered=self.offered)
+        told = client_metadata.read_metadata(given, offered=self.offered, allow_loopback=self.allow_loopback)
         client_id, secret = await self.store.write(lambda tx: clients.add(tx, told, actor=call.address))
         return Answer(_information(client_id, secret, told), 201, _NO_CACHE)
 
@@ -124,6 +127,8 @@ def _information(client_id: str, secret: str, told: NewClient) -> ClientInformat
         information["client_uri"] = told.uri
     if told.jwks:
         information["jwks"] = orjson.loads(told.jwks)
+    if told.jwks_uri:
+        information["jwks_uri"] = told.jwks_uri
     if secret:
         information["client_secret"] = secret
         information["client_secret_expires_at"] = 0

@@ -33,7 +33,8 @@ USERLESS_GRANTS: Final = (CLIENT_CREDENTIALS, JWT_BEARER)
 CODE_FLOW_GRANTS: Final = (AUTHORIZATION_CODE, REFRESH_TOKEN)
 SECRET_METHODS: Final = ("client_secret_basic", "client_secret_post")
 PRIVATE_KEY_JWT: Final = "private_key_jwt"
-AUTH_METHODS: Final = (*SECRET_METHODS, PRIVATE_KEY_JWT, "none")
+AUTH_METHODS: Final = (PRIVATE_KEY_JWT, *SECRET_METHODS, "none")
+"""The strongest first."""
 UNUSED_DAYS: Final = 7
 BY_DOCUMENT: Final = "document"
 """The `origin` of a client whose id is the URL of its metadata document; it has no row."""
@@ -91,7 +92,8 @@ TOKEN_TYPES: Final = (JWT_TOKEN_TYPE, "urn:ietf:params:oauth:token-type:access_t
 class NewClient:
     """The properties of a client, from an operator or, with `origin` `registered`, from the client's own metadata.
 
-    `jwks` is the client's JWK Set as JSON text; None unless `auth_method` is `private_key_jwt`.
+    `jwks` is the client's JWK Set as JSON text, `jwks_uri` the address where it is; one of them goes with the
+    `auth_method` `private_key_jwt`.
     """
 
     name: str
@@ -103,6 +105,7 @@ class NewClient:
     uri: str = ""
     origin: str = "operator"
     jwks: str | None = None
+    jwks_uri: str | None = None
 
 
 class RegisteredClient:
@@ -242,7 +245,7 @@ def add(tx: Transaction, client: NewClient, *, actor: str = "operator") -> tuple
     public = client.auth_method == "none"
     if public and set(client.grants) & set(USERLESS_GRANTS):
         raise ValidationFailed([FieldError("/grant", "A client without a secret may use the code flow only.")])
-    if (client.auth_method == PRIVATE_KEY_JWT) != (client.jwks is not None):
+    if (client.auth_method == PRIVATE_KEY_JWT) != ((client.jwks or client.jwks_uri) is not None):
         raise ValidationFailed([FieldError("/jwks", f"Keys go with {PRIVATE_KEY_JWT}, and it with keys.")])
     secretive = client.auth_method in SECRET_METHODS
     client_id, secret = values.new_id("cli"), values.new_secret() if secretive else ""
@@ -261,6 +264,7 @@ def columns(client_id: str, client: NewClient, *, secret_digest: str, created_at
         "secret_digest": secret_digest,
         "auth_method": client.auth_method,
         "jwks": client.jwks,
+        "jwks_uri": client.jwks_uri,
         "grants": " ".join(client.grants),
         "scope": " ".join(ordered(client.scopes)),
         "redirect_uris": " ".join(client.redirect_uris),

@@ -22,6 +22,7 @@ _KEEP = Statement(
             "place": bindparam("at_place", type_=String),
             "scope": bindparam("all_scopes", type_=String),
             "remembered": bindparam("all_remembered", type_=String),
+            "auth_method": bindparam("by_method", type_=String),
             "granted_at": bindparam("at", type_=BigInteger),
         },
     )
@@ -36,14 +37,25 @@ _DROP = Statement(delete(_row).where(*_this))
 
 
 def save(
-    tx: Transaction, user_id: str, *, client_id: str, client_name: str, place: str, scopes: list[str], remembered: bool
+    tx: Transaction,
+    user_id: str,
+    *,
+    client_id: str,
+    client_name: str,
+    place: str,
+    scopes: list[str],
+    remembered: bool,
+    auth_method: str,
 ) -> None:
-    """Add the scopes to the user's consent for a client.
+    """Add the scopes to the user's consent for a client, or replace it when the client authenticated better before.
 
     With `remembered`, later requests for these scopes skip the consent page. `place` is the host that the consent
     page showed for the client.
     """
     before, now = tx.one(_FIND, user=user_id, client=client_id), values.now()
+    if before and _is_weaker(before, auth_method):
+        authorization_codes.end_all(tx, user_id, client_id)
+        before = None
     scope = " ".join(ordered([*scopes, *(before.scope.split() if before else ())]))
     spared = before.remembered.split() if before else []
     known = " ".join(ordered([*spared, *scopes] if remembered else spared))
@@ -55,19 +67,34 @@ def save(
         place=place,
         scope=scope,
         remembered=known,
+        auth_method=auth_method,
         granted_at=now,
         called=client_name,
         at_place=place,
         all_scopes=scope,
         all_remembered=known,
+        by_method=auth_method,
         at=now,
     )
 
 
-def covers(tx: Transaction, user_id: str, client_id: str, scopes: list[str]) -> bool:
-    """Whether all these scopes are among the `remembered` ones of the user's consent for the client."""
+def covers(tx: Transaction, user_id: str, client_id: str, scopes: list[str], *, auth_method: str) -> bool:
+    """Whether all these scopes are among the `remembered` ones of the user's consent for the client.
+
+    Not for a client that proved more when the user consented than it does now.
+    """
     found = tx.one(_FIND, user=user_id, client=client_id)
-    return found is not None and set(scopes) <= set(found.remembered.split())
+    return found is not None and not _is_weaker(found, auth_method) and set(scopes) <= set(found.remembered.split())
+
+
+def has_weakened(tx: Transaction, user_id: str, client_id: str, *, auth_method: str) -> bool:
+    """Whether the client proved more when the user consented than it does now."""
+    found = tx.one(_FIND, user=user_id, client=client_id)
+    return found is not None and _is_weaker(found, auth_method)
+
+
+def _is_weaker(before: ClientConsent, auth_method: str) -> bool:
+    return auth_method == "none" and before.auth_method not in (None, "none")
 
 
 def of_user(tx: Transaction, user_id: str) -> list[ClientConsent]:

@@ -43,9 +43,9 @@ class AccessToken(TableModel, table=True):
 class Client(TableModel, table=True):
     """An OAuth client, added by an operator or by its own registration (RFC 7591). Lists are space-delimited.
 
-    `jwks` holds the public keys of a client that authenticates by a signed assertion; a public client has neither keys
-    nor a secret. `used_at` is when a user first granted the client access; a client that registered itself and has
-    none is deleted after a week. `uri` is the home page that the client states.
+    `jwks` holds the public keys of a client that authenticates by a signed assertion, unless they are at `jwks_uri`; a
+    public client has neither keys nor a secret. `used_at` is when a user first granted the client access; a client that
+    registered itself and has none is deleted after a week. `uri` is the home page that the client states.
     """
 
     __tablename__ = "clients"
@@ -59,6 +59,7 @@ class Client(TableModel, table=True):
     secret_digest: str
     auth_method: str
     jwks: str | None
+    jwks_uri: str | None
     grants: str
     scope: str
     redirect_uris: str
@@ -151,7 +152,10 @@ class RefreshToken(TableModel, table=True):
 
 
 class ClientConsent(TableModel, table=True):
-    """The scopes that a user granted to a client; for the `remembered` ones, no consent page is shown again."""
+    """The scopes that a user granted to a client; for the `remembered` ones, no consent page is shown again.
+
+    `auth_method` is how the client authenticated then; None for a consent from before it was stored.
+    """
 
     __tablename__ = "consents"
     __table_args__ = table_options(sqlite_with_rowid=False, owner="user_id", on_claim="leave")
@@ -162,4 +166,5 @@ class ClientConsent(TableModel, table=True):
     place: str
     scope: str
     remembered: str
+    auth_method: str | None
     granted_at: int = Field(sa_type=BigInteger)

@@ -13,12 +13,13 @@ from negotiator.base import values
 from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.base.scopes import ordered
 from negotiator.store.statement import Transaction
-from negotiator.tokens import authorization_codes
+from negotiator.tokens import authorization_codes, consent_queries
 from negotiator.tokens.access_tokens import NewToken, audience_claim
 from negotiator.tokens.authlib_server import ACCEPTED_AUTH_METHODS, POSSESSION, TokenClient, TokenServer, holder_of
 from negotiator.tokens.authorization_codes import PresentedCode
 from negotiator.tokens.clients import (
     AUTHORIZATION_CODE,
+    BY_DOCUMENT,
     CLIENT_CREDENTIALS,
     JWT_BEARER,
     REFRESH_TOKEN,
@@ -118,6 +119,7 @@ def _code(server: TokenServer, client: TokenClient) -> StoreGrant:
 
     def store(tx: Transaction) -> StoredGrant:
         found = authorization_codes.redeem(tx, presented, pepper=server.pepper)
+        _check_strength(tx, client, found)
         authorization_codes.extend(tx, found.id, until=values.now() + server.life * 1000)
         following = None
         if client.check_grant_type(REFRESH_TOKEN):
@@ -135,10 +137,19 @@ def _refresh(server: TokenServer, client: TokenClient) -> StoreGrant:
     def store(tx: Transaction) -> StoredGrant:
         key = _bound_key(server, client)
         found, following = server.refreshing.rotate(tx, presented, client_id=client.client_id, key=key)
+        _check_strength(tx, client, found)
         scope = narrow(server.form.get("scope"), found.scope.split())
         return _store_user_token(server, tx, client, found, scope, following)
 
     return store
+
+
+def _check_strength(tx: Transaction, client: TokenClient, grant: AuthorizationGrant) -> None:
+    """Refuse a client whose document gave its keys up after the user let it in: anybody could be it now."""
+    if not isinstance(client, RegisteredClient) or client.row.origin != BY_DOCUMENT:
+        return
+    if consent_queries.has_weakened(tx, grant.user_id, grant.client_id, auth_method=client.row.auth_method):
+        raise authorization_codes.invalid_grant_refusal("The client has to ask the user again.")
 
 
 _GRANTS: Final[dict[str, Callable[[TokenServer, TokenClient], StoreGrant]]] = {

@@ -6,13 +6,14 @@ Keys are looked up by (kid, alg), so that a key verifies only the algorithms tha
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from jwt import PyJWK, PyJWTError
 
+from negotiator.base.errors import Refusal
 from negotiator.base.strict_json import is_array, is_object, read_object, read_segment
 from negotiator.base.values import DAY
 from negotiator.runtime import telemetry
@@ -26,16 +27,22 @@ log = telemetry.logger(__name__)
 MAX_BYTES: Final = 65_536
 MAX_KEYS: Final = 50
 MAX_ISSUERS: Final = 256
+MAX_CLIENTS: Final = 1024
 FETCHES_AT_ONCE: Final = 128
 """Each issuer has one fetch at a time, so that no issuer whose host hangs keeps the keys of another waiting."""
 RSA_BITS: Final = range(2048, 8193)
 FLOOR: Final = 600_000
 CEILING: Final = DAY
 COOL_DOWN: Final = 30_000
+CLIENT_COOL_DOWN: Final = 60_000
 _LATELY: Final = 600_000
 FLIGHT_SECONDS: Final = 10.0
 
 _AWAY: Final = "the keys of an issuer cannot be fetched"
+_CLIENT_AWAY: Final = "the keys of a client cannot be fetched"
+
+FetchKeys = Callable[[str], Awaitable[FetchedDocument]]
+"""Fetches the key set at a URL within the caller's budgets; raises `FetchFailed`, or a `Refusal` without a fetch."""
 
 _FITS: Final = {
     ("RSA", None): ("RS256", "PS256"),
@@ -152,36 +159,42 @@ class _Entry:
     """One issuer's keys. Times are milliseconds; `source` is the configuration that they were fetched by."""
 
     source: tuple[str, str, tuple[str, ...]]
+    faults: FaultLog
     keys: KeySet | None = None
     fresh_until: int = 0
     stale_until: int = 0
     retry_at: int = 0
     failure: str = ""
-    faults: FaultLog = field(default_factory=lambda: FaultLog(_AWAY))
-    flight: asyncio.Task[None] | None = field(default=None, repr=False)
+    flight: asyncio.Task[Refusal | None] | None = field(default=None, repr=False)
 
 
 class IssuerKeys:
     """The keys of all issuers, cached for 10 minutes to a day as the issuer's `max-age` says.
 
-    Each issuer's keys are fetched at most once every 30 s, even for unknown kids or after failures; meanwhile calls are
-    answered at once. After a failed
-    fetch the old set is used until it is a day old. A changed configuration discards the cached keys.
+    For an unknown kid or after a failure, each issuer's keys are fetched at most once every 30 s (`for_clients`: 60 s);
+    meanwhile calls are answered at once. After a failed fetch the old set is used until it is a day old. A changed
+    configuration discards the cached keys.
     """
 
-    def __init__(self, fetcher: Fetcher, clock: Callable[[], int]) -> None:
+    def __init__(self, fetcher: Fetcher, clock: Callable[[], int], *, for_clients: bool = False) -> None:
         self._fetcher = fetcher
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._cool_down, self._most, self._away = (
+            (CLIENT_COOL_DOWN, MAX_CLIENTS, _CLIENT_AWAY) if for_clients else (COOL_DOWN, MAX_ISSUERS, _AWAY)
+        )
 
-    async def find(self, issuer: Issuer, kid: str | None, alg: str) -> PyJWK:
-        """The key for this kid and canonical algorithm; raises `NoSuchKey` or `KeysUnavailable`."""
+    async def find(self, issuer: Issuer, kid: str | None, alg: str, *, fetch: FetchKeys | None = None) -> PyJWK:
+        """The key for this kid and canonical algorithm; raises `NoSuchKey`, `KeysUnavailable` or what `fetch` refuses.
+
+        `fetch` is how a set at a `jwks_uri` is fetched when it is not the service's own matter.
+        """
         entry = self._entry(issuer)
-        if self._clock() >= entry.fresh_until:
-            await self._refresh(issuer, entry)
+        if is_old := self._clock() >= entry.fresh_until:
+            await self._refresh(issuer, entry, fetch)
         key = self._usable(entry).find(kid, alg)
-        if key is None and not issuer.jwks:
-            await self._refresh(issuer, entry)
+        if key is None and not issuer.jwks and not (is_old and entry.fresh_until > self._clock()):
+            await self._refresh(issuer, entry, fetch)
             key = self._usable(entry).find(kid, alg)
         if key is None:
             raise NoSuchKey(f"{issuer.issuer} has not one key for kid {kid!r} and {alg}")
@@ -207,36 +220,47 @@ class IssuerKeys:
         source = (issuer.jwks, issuer.jwks_uri, issuer.algorithms)
         entry = self._entries.get(issuer.issuer)
         if entry is None or entry.source != source:
-            entry = self._entries[issuer.issuer] = _Entry(source)
+            entry = self._entries[issuer.issuer] = _Entry(source, FaultLog(self._away))
         self._entries.move_to_end(issuer.issuer)
-        while len(self._entries) > MAX_ISSUERS:
+        while len(self._entries) > self._most:
             self._entries.popitem(last=False)
         return entry
 
     def _usable(self, entry: _Entry) -> KeySet:
         now = self._clock()
         if entry.keys is None or now >= entry.stale_until:
-            wait = min(max(1, -(-(entry.retry_at - now) // 1000)), COOL_DOWN // 1000)
+            wait = min(max(1, -(-(entry.retry_at - now) // 1000)), self._cool_down // 1000)
             raise KeysUnavailable(entry.failure or "the keys are too old", retry_after=wait)
         return entry.keys
 
-    async def _refresh(self, issuer: Issuer, entry: _Entry) -> None:
-        """Wait for the running fetch, or start one if the last started at least `COOL_DOWN` ago."""
-        if entry.flight is None:
-            now = self._clock()
-            # A time further ahead was noted before the clock was set back.
-            if now < entry.retry_at <= now + COOL_DOWN:
+    async def _refresh(self, issuer: Issuer, entry: _Entry, fetch: FetchKeys | None) -> None:
+        """Wait for the running fetch, or start one unless the cool-down of an earlier one lasts."""
+        while True:
+            is_own = entry.flight is None
+            if entry.flight is None:
+                now = self._clock()
+                # A time further ahead was noted before the clock was set back.
+                if now < entry.retry_at <= now + self._cool_down:
+                    return
+                entry.flight = asyncio.create_task(self._fly(issuer, entry, fetch or self._fetcher.document, now))
+            # A waiting request may be cancelled; the fetch goes on for the others.
+            refusal = await asyncio.shield(entry.flight)
+            if refusal is None:
                 return
-            entry.retry_at = now + COOL_DOWN
-            entry.flight = asyncio.create_task(self._fly(issuer, entry))
-        # A waiting request may be cancelled; the fetch goes on for the others.
-        await asyncio.shield(entry.flight)
+            if is_own:
+                raise refusal
+            # Somebody else's budget was empty, which says nothing about the caller's.
 
-    async def _fly(self, issuer: Issuer, entry: _Entry) -> None:
+    async def _fly(self, issuer: Issuer, entry: _Entry, fetch: FetchKeys, now: int) -> Refusal | None:
+        before, entry.retry_at = entry.retry_at, now + self._cool_down
+        is_known = now < entry.fresh_until
         try:
             async with asyncio.timeout(FLIGHT_SECONDS):
-                document = await self._document(issuer)
+                document = await self._document(issuer, fetch)
             entry.keys = parse(document.body, issuer.algorithms)
+        except Refusal as refusal:
+            entry.retry_at = before
+            return refusal
         except (FetchFailed, KeysRefused) as failed:
             entry.failure = failed.detail
             entry.faults.failed(failed.detail)
@@ -249,10 +273,13 @@ class IssuerKeys:
             now = self._clock()
             lifetime = CEILING if issuer.jwks else max(FLOOR, min((document.max_age or 0) * 1000, CEILING))
             entry.fresh_until, entry.stale_until = now + lifetime, now + CEILING
+            if not is_known:
+                entry.retry_at = now  # a key that is published right after this is found at once
         finally:
             entry.flight = None
+        return None
 
-    async def _document(self, issuer: Issuer) -> FetchedDocument:
+    async def _document(self, issuer: Issuer, fetch: FetchKeys) -> FetchedDocument:
         if issuer.jwks:
             return _inline(issuer)
         uri = issuer.jwks_uri
@@ -260,7 +287,7 @@ class IssuerKeys:
             uri = await discover(self._fetcher, issuer.issuer)
             if is_elsewhere(issuer.issuer, uri):
                 log.info("an issuer's keys are on another host", issuer=issuer.issuer, jwks_uri=uri)
-        return await self._fetcher.document(uri, limit=MAX_BYTES)
+        return await fetch(uri)
 
 
 async def discover(fetcher: Fetcher, issuer: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from negotiator.base.strict_json import UnverifiedJws, read_jws
 from negotiator.trust.claims import AssertionRefused, Reason, is_text
 from negotiator.trust.issuers import Issuer, canonical_algorithm
-from negotiator.trust.keysets import IssuerKeys, KeysUnavailable, NoSuchKey
+from negotiator.trust.keysets import FetchKeys, IssuerKeys, KeysUnavailable, NoSuchKey
 
 
 def read_compact(text: str) -> UnverifiedJws:
@@ -38,13 +38,19 @@ def read_header(header: dict[str, Any], typ: str) -> tuple[str | None, str]:
 
 
 async def check_signature(
-    unverified: UnverifiedJws, issuer: Issuer, keys: IssuerKeys, *, kid: str | None, algorithm: str
+    unverified: UnverifiedJws,
+    issuer: Issuer,
+    keys: IssuerKeys,
+    *,
+    kid: str | None,
+    algorithm: str,
+    fetch: FetchKeys | None = None,
 ) -> None:
-    """Check the signature by a key and an algorithm of this issuer; raises `AssertionRefused`."""
+    """Check the signature by a key and an algorithm of this issuer; raises `AssertionRefused`, or as `keys.find`."""
     if algorithm not in issuer.algorithms:
         raise AssertionRefused(Reason.SIGNATURE, "The signature algorithm is not allowed.", detail=f"alg {algorithm}")
     try:
-        key = await keys.find(issuer, kid, algorithm)
+        key = await keys.find(issuer, kid, algorithm, fetch=fetch)
     except NoSuchKey as unknown:
         raise AssertionRefused(Reason.SIGNATURE, "The issuer has no such key.", detail=str(unknown)) from unknown
     except KeysUnavailable as unavailable:

@@ -195,6 +195,7 @@ REQUIREMENTS: Final = {
     "3.5:revoke": "RFC 7009: dead at once, 200 for unknown tokens too",
     "3.5:introspect": "RFC 7662: a client's own live tokens, else only active: false",
     "3.6:register": "RFC 7591 registration and client id metadata documents",
+    "3.6:documents": "the client documents of the large products are let in, their keys by address too",
     "3.6:order": "client id metadata documents are named before dynamic registration",
     "3.7:audience": "aud is the resource asked for, and the token opens that resource only",
     "3.7:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",

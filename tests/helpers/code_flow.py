@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Final
@@ -13,11 +14,13 @@ import pytest_asyncio
 from starlette.applications import Starlette
 
 from negotiator.base.scopes import ASSISTANT
+from negotiator.config.settings import Settings
+from negotiator.store.store import make_store
 from negotiator.tokens import clients
 from negotiator.tokens.authorization_codes import s256_challenge
 from negotiator.tokens.clients import NewClient
 from negotiator.users import user_queries
-from tests.conftest import Change, connect
+from tests.conftest import Change, connect, make_settings, running
 from tests.helpers.form_browser import BASE
 
 CALLBACK: Final = "https://app.example/callback"
@@ -166,3 +169,18 @@ async def web_app(client: httpx2.AsyncClient, change: Change) -> ClientApp:
     new = NewClient("Notes on the web", clients.CODE_FLOW_GRANTS, tuple(ASSISTANT), (CALLBACK,))
     client_id, secret = await change(lambda tx: clients.add(tx, new))
     return ClientApp(client, client_id, secret)
+
+
+@asynccontextmanager
+async def service_and_user(settings: Settings, **overrides: Any) -> AsyncGenerator[tuple[Starlette, ConsentingUser]]:
+    """A service with one user, signed in."""
+    allowed = make_settings(settings.data_dir, settings.keys_dir, **overrides)
+    async with running(allowed) as application, connect(application) as http:
+        store = make_store(settings.database_url)
+        await store.start()
+        hashed = user_queries.hash_password(PASSWORD)
+        await store.write(lambda tx: user_queries.add(tx, "ada@example.com", password_hash=hashed, actor="operator"))
+        await store.close()
+        user = ConsentingUser(http)
+        await user.sign_in()
+        yield application, user

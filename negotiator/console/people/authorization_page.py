@@ -143,9 +143,11 @@ class AuthorizationPage:
         """Whether a stored consent covers the request (RFC 8252 §8.6: never for a client that others can imitate)."""
         if "consent" in authorization.prompts or not _is_identified(authorization):
             return False
-        client_id = authorization.client.client_id
+        client = authorization.client
         return await self.router.store.read(
-            lambda tx: consent_queries.covers(tx, session.user_id, client_id, authorization.scopes)
+            lambda tx: consent_queries.covers(
+                tx, session.user_id, client.client_id, authorization.scopes, auth_method=client.row.auth_method
+            )
         )
 
     async def _grant(
@@ -164,6 +166,7 @@ class AuthorizationPage:
                 place=_recognisable_host(authorization),
                 scopes=scopes,
                 remembered=_is_identified(authorization),
+                auth_method=client.row.auth_method,
             )
             granted = NewGrant(
                 client.client_id,

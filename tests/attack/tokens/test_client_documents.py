@@ -1,91 +1,20 @@
 """Clients known by a document, when the document is an attacker's (CIMD -01 §6)."""
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
-from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
 from negotiator.store.store import make_store
-from negotiator.tokens import client_documents, clients
-from negotiator.users import user_queries
-from tests.conftest import connect, make_settings, running
+from negotiator.tokens import client_metadata, clients
+from tests.conftest import connect
 from tests.helpers.client_assertions import ClientAssertionSigner
-from tests.helpers.code_flow import PASSWORD, ClientApp, ConsentingUser, told
+from tests.helpers.client_site import AT, Site
+from tests.helpers.code_flow import ClientApp, service_and_user, told
 from tests.helpers.forger import refused
-from tests.helpers.loopback_server import JSON, serving
-
-AT = "http://127.0.0.1/callback"
-
-
-@dataclass
-class Site:
-    """A web site that serves one client's document, and counts who asks; `extra` changes the document."""
-
-    port: int = 0
-    extra: dict[str, Any] = field(default_factory=dict[str, Any])
-    head: bytes = JSON
-    status: bytes = b"200 OK"
-    body: bytes | None = None
-    stall: bool = False
-    heads: list[bytes] = field(default_factory=list[bytes])
-
-    @property
-    def client_id(self) -> str:
-        """Where the document is."""
-        return f"http://127.0.0.1:{self.port}/client.json"
-
-    def document(self) -> bytes:
-        """What is served."""
-        told = {
-            "client_id": self.client_id,
-            "client_name": "Visitor",
-            "redirect_uris": [AT],
-            "grant_types": ["authorization_code", "refresh_token"],
-            **self.extra,
-        }
-        return json.dumps({name: value for name, value in told.items() if value != ...}).encode()
-
-    async def write(self, writer: asyncio.StreamWriter) -> None:
-        """One answer."""
-        body = self.document() if self.body is None else self.body
-        length = str(len(body)).encode()
-        writer.write(b"HTTP/1.1 %s\r\n%sContent-Length: %s\r\n\r\n" % (self.status, self.head, length))
-        if self.stall:
-            writer.write(body[:10])
-            await asyncio.sleep(30)
-        writer.write(body)
-
-
-@pytest_asyncio.fixture
-async def site() -> AsyncGenerator[Site]:
-    """A site on loopback, where development lets documents live."""
-    made = Site()
-    async with serving(made.write) as (port, heads):
-        made.port, made.heads = port, heads
-        yield made
-
-
-@asynccontextmanager
-async def service_and_user(settings: Settings, **overrides: Any) -> AsyncGenerator[tuple[Starlette, ConsentingUser]]:
-    """A service with one user, signed in."""
-    allowed = make_settings(settings.data_dir, settings.keys_dir, **overrides)
-    async with running(allowed) as application, connect(application) as http:
-        store = make_store(settings.database_url)
-        await store.start()
-        hashed = user_queries.hash_password(PASSWORD)
-        await store.write(lambda tx: user_queries.add(tx, "ada@example.com", password_hash=hashed, actor="operator"))
-        await store.close()
-        user = ConsentingUser(http)
-        await user.sign_in()
-        yield application, user
+from tests.helpers.loopback_server import JSON
 
 
 @pytest.mark.asyncio
@@ -252,4 +181,4 @@ async def test_an_id_of_a_row_is_never_a_document_and_the_other_way_round(client
     """Client ids that we mint cannot be URLs (CIMD -01 §3)."""
     body = {"redirect_uris": [AT], "client_id": "https://app.example/client.json"}
     made = (await client.post("/oauth/register", json=body)).json()
-    assert not client_documents.is_document_id(made["client_id"], allow_loopback=True)
+    assert not client_metadata.is_document_address(made["client_id"], allow_loopback=True)

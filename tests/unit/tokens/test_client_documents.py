@@ -6,14 +6,8 @@ from typing import Any
 import pytest
 
 from negotiator.base.scopes import ASSISTANT
-from negotiator.tokens.client_documents import (
-    DEFAULT_LIFETIME,
-    MAX_LIFETIME,
-    ClientDocuments,
-    is_document_id,
-    read_document,
-)
-from negotiator.tokens.client_metadata import MetadataRefused
+from negotiator.tokens.client_documents import DEFAULT_LIFETIME, MAX_LIFETIME, ClientDocuments, read_document
+from negotiator.tokens.client_metadata import MetadataRefused, is_document_address
 from negotiator.trust.fetch import FetchedDocument, FetchFailed
 from negotiator.trust.fetcher import Fetcher
 from tests.helpers.loopback_server import free_hosts
@@ -47,7 +41,7 @@ def reader(web: Web, at: list[int]) -> ClientDocuments:
 
 @pytest.mark.parametrize("client_id", [ID, "https://app.example/", "https://app.example:8443/a?b"])
 def test_these_ids_are_fetched(client_id: str) -> None:
-    assert is_document_id(client_id, allow_loopback=False)
+    assert is_document_address(client_id, allow_loopback=False)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +69,7 @@ def test_these_ids_are_fetched(client_id: str) -> None:
     ],
 )
 def test_these_are_not(client_id: str) -> None:
-    assert not is_document_id(client_id, allow_loopback=False)
+    assert not is_document_address(client_id, allow_loopback=False)
 
 
 @pytest.mark.parametrize(
