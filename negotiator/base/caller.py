@@ -29,7 +29,7 @@ class Caller:
     anonymous caller (`kind` is `nobody`). `level` is the identity level in the directory: 0 unknown, 1 registered, 2
     proven, 3 vetted by the operator. `key` is the thumbprint of the key that the token is bound to; the sender must
     prove that they hold it. `paths` are the path prefixes that the token is limited to (RFC 8707); empty for the whole
-    service.
+    service. `by_assertion` means that an issuer's assertion let the client act for the user, who was not asked.
     """
 
     kind: Literal["nobody", "agent", "client", "user"]
@@ -43,6 +43,7 @@ class Caller:
     retiring: RetiringCredential | None = None
     key: str | None = None
     paths: tuple[str, ...] = ()
+    by_assertion: bool = False
 
     @property
     def actor(self) -> str:

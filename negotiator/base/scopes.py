@@ -1,5 +1,6 @@
 """Every scope and its meaning (docs/contract 1.14)."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -36,6 +37,8 @@ DIRECTORY: Final[dict[str, str]] = {
 }
 ANONYMOUS: Final = (NEGOTIATIONS_READ, NEGOTIATIONS_WRITE, MEMORIES_READ, AI_TACTICS)
 
+_WORD: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+_LONGEST: Final = 300
 _ORDER: Final = {scope: place for place, scope in enumerate([*ASSISTANT, *DIRECTORY])}
 
 READING: Final = (TOOLS_READ, CATEGORIES_READ, BOOKMARKS_READ)
@@ -61,3 +64,13 @@ def ordered(scopes: Iterable[str]) -> list[str]:
 def parse(text: str) -> list[str]:
     """A space-delimited scope string (RFC 6749 §3.3) as an ordered list of known scopes."""
     return ordered(text.split(" "))
+
+
+def nothing_left(asked: str, allowed: Iterable[str]) -> str:
+    """Why no scope can be granted: what was asked for, and what could be granted instead."""
+    named, possible = " ".join(_WORD.findall(asked))[:_LONGEST], " ".join(ordered(allowed))
+    first = f"None of these scopes can be granted to this client: {named}." if named else "No scope can be granted."
+    rest = (
+        f"It may have: {possible}." if possible else "An administrator of this server decides which ones it may have."
+    )
+    return f"{first} {rest}"

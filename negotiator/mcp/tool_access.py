@@ -1,6 +1,6 @@
 """Which tools a caller is shown, and how it gets access to the others.
 
-An OAuth client that acts for a user can ask for more scopes after a refusal (MCP, Authorization, Scope Challenge
+An OAuth client that a user let in can ask for more scopes after a refusal (MCP, Authorization, Scope Challenge
 Handling), so it is shown every tool. Other callers cannot widen their tokens: they are shown the tools that they may
 call and are told about the others. A caller without a token is shown every tool too, since the refusal makes it sign
 in.
@@ -65,6 +65,11 @@ class ToolAccess:
         needed = ordered(scopes)
         if _can_step_up(caller):
             return f"Ask the user to authorize this client again, with {_listed(needed)}."
+        if caller.by_assertion:
+            return (
+                f"An administrator decides whether this client may have {_listed(needed)}. "
+                "The user's organisation let it in, so that signing in again changes nothing."
+            )
         if caller.kind == "client":
             return (
                 f"Request a token with {_listed(needed)}; "
@@ -115,8 +120,8 @@ def is_unclaimed(caller: Caller) -> bool:
 
 
 def _can_step_up(caller: Caller) -> bool:
-    """Whether the client can ask for a wider token: it acts for a user by OAuth."""
-    return caller.kind == "client" and caller.user_id is not None
+    """Whether the client can ask for a wider token: it acts for a user who was asked for consent."""
+    return caller.kind == "client" and caller.user_id is not None and not caller.by_assertion
 
 
 def _redeems(operation: Operation) -> bool:

@@ -142,7 +142,7 @@ _WITHDRAWN: Final = or_(
     )
 )
 _LIVE = Query(
-    select(_token.jti, _token.identity).where(
+    select(_token.jti, _token.identity, _token.authorization).where(
         col(_token.jti) == bindparam("jti"),
         col(_token.expires_at) > bindparam("now"),
         col(_token.revoked_at).is_(None),
@@ -356,7 +356,8 @@ class AccessTokens:
         if live is None:
             return None
         if not (live[1] or "").startswith(api_keys.KEY_IDENTITY):
-            return caller
+            by_assertion = caller.kind == "client" and caller.user_id is not None and live[2] is None
+            return replace(caller, by_assertion=True) if by_assertion else caller
         standing = self._find_standing(tx, caller.client_id)
         return standing and replace(caller, level=standing.level, rate=standing.rate)
 

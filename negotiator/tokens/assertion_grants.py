@@ -6,12 +6,12 @@ agent may use it until it expires (docs/contract 2.8) and needs no client authen
 assertion also revokes the tokens from it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from negotiator import audit
 from negotiator.base.errors import InvalidRequest
-from negotiator.base.scopes import ordered
+from negotiator.base.scopes import nothing_left, ordered
 from negotiator.base.strict_json import read_jws
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import (
@@ -32,6 +32,19 @@ def allowed_scopes(assertion: Assertion) -> list[str]:
     """The scopes of the issuer's policy that the assertion's `scope` claim, if any, also names (docs/contract 2.3)."""
     policy = assertion.issuer.scopes
     return ordered(policy if assertion.scopes is None else set(policy) & set(assertion.scopes))
+
+
+def narrow(form: Mapping[str, str], allowed: Iterable[str]) -> list[str]:
+    """The requested scopes that are allowed, or all of these when none is requested; `invalid_scope` if none is left.
+
+    RFC 6749 §3.3 leaves that to the server, which says what it granted; the MCP SDKs request every scope of the
+    challenge, whatever the client was given.
+    """
+    asked = form.get("scope", "")
+    granted = ordered(set(asked.split() or allowed) & set(allowed))
+    if not granted:
+        raise InvalidRequest(nothing_left(asked, allowed), error="invalid_scope")
+    return granted
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +112,7 @@ class IdentityAssertionExchange:
         """The unit that stores the access token for an identity assertion, which may have ended until the unit runs.
 
         `invalid_grant` for an assertion that is not live, names another client or is bound to another key;
-        `invalid_scope` for a scope that the assertion does not have. `key` is the thumbprint of the proven key.
+        `invalid_scope` when the assertion has none of the requested scopes. `key` is the thumbprint of the proven key.
         """
         row = self.credentials.identity(tx, form["assertion"])
         if row is None or form.get("client_id", row.client_id) != row.client_id:
@@ -108,10 +121,7 @@ class IdentityAssertionExchange:
             raise InvalidRequest("The assertion is bound to another key.", error="invalid_grant")
         if "client_secret" in form:
             raise InvalidRequest("An agent has no secret.")
-        held = row.scope.split()
-        asked = form.get("scope", row.scope).split()
-        if not set(asked) <= set(held):
-            raise InvalidRequest("A scope was asked for that is not held.", error="invalid_scope")
+        scopes = narrow(form, row.scope.split())
         subject = TokenSubject(
             row.client_id,
             row.user_id,
@@ -123,7 +133,7 @@ class IdentityAssertionExchange:
         )
         # The token lives as long as the assertion did in all, so that a short lifetime set by an operator holds.
         life = row.expires_at // 1000 - row.issued_at // 1000
-        token = self.credentials.make(subject, ordered(asked), life=life)
+        token = self.credentials.make(subject, scopes, life=life)
 
         def unit(tx: Transaction) -> NewToken:
             if not self.credentials.is_live(tx, row):

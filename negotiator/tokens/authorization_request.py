@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from negotiator.base.errors import InvalidRequest
-from negotiator.base.scopes import ANONYMOUS, OPENID, READING, ordered
+from negotiator.base.scopes import ANONYMOUS, READING, nothing_left, ordered
 from negotiator.tokens.clients import RegisteredClient
 
 MAX_QUERY_LENGTH: Final = 8000
@@ -20,7 +20,6 @@ _DIGEST: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: +[\x21\x23-\x5b\x5d-\x7e]+)*")
-_SCOPE_FAULT: Final = ("invalid_scope", "A scope was asked for that cannot be granted.")
 _LONGEST_NONCE: Final = 512
 _UNSUPPORTED: Final = {
     "request": "request_not_supported",
@@ -97,7 +96,10 @@ def redirect_target(members: RequestParameters, client: RegisteredClient) -> str
     """The request's redirect URI; raises `InvalidRequest`, shown to the user, when the client did not register it."""
     uri = members.get("redirect_uri")
     if uri is None or not client.check_redirect_uri(uri):
-        raise InvalidRequest("The request names no redirect URI that this client registered.")
+        raise InvalidRequest(
+            "The answer would go to an address that this program has not registered as a redirect URI. "
+            "Tell whoever makes the program."
+        )
     return uri
 
 
@@ -110,10 +112,9 @@ def parse_request(
     any other fault.
     """
     uri, state = redirect_target(members, client), members.get("state")
-    scopes = _scopes(members.get("scope"), client, offered)
-    fault = _fault(members, client, resources)
-    if fault is not None or scopes is None:
-        error, description = fault or _SCOPE_FAULT
+    scopes, fault = _scopes(members.get("scope", ""), client, offered), _fault(members, client, resources)
+    if fault is not None or isinstance(scopes, str):
+        error, description = fault or ("invalid_scope", str(scopes))
         raise AuthorizationRequestRefused(error, description, redirect_uri=uri, state=state)
     return AuthorizationRequest(
         client,
@@ -167,19 +168,16 @@ def _openid_fault(members: RequestParameters) -> tuple[str, str] | None:
     return None
 
 
-def _scopes(asked: str | None, client: RegisteredClient, offered: set[str]) -> list[str] | None:
-    """The scopes that may be granted at most; None when a requested scope may not be granted.
+def _scopes(asked: str, client: RegisteredClient, offered: set[str]) -> list[str] | str:
+    """The requested scopes that may be granted; why not, when none may.
 
-    Unknown scopes are ignored in OpenID requests (Core §3.1.2.1). `offline_access` is always ignored: a client with
-    the refresh token grant gets refresh tokens without it.
+    `offline_access` is always ignored: a client with the refresh token grant gets refresh tokens without it.
     """
     own = [name for name in client.row.scope.split() if name in offered]
-    if asked is None:
-        usual = {*ANONYMOUS} if set(ANONYMOUS) & offered else {*READING}
-        return [name for name in own if name in usual] or own or None
-    if not _SCOPE.fullmatch(asked):
-        return None
+    if asked and not _SCOPE.fullmatch(asked.strip(" ")):
+        return "The parameter scope is malformed."
     wanted = set(asked.split()) - {"offline_access"}
-    if OPENID in wanted:
-        wanted &= offered
-    return ordered(wanted) if wanted and wanted <= set(own) else None
+    if not wanted:
+        usual = {*ANONYMOUS} if set(ANONYMOUS) & offered else {*READING}
+        wanted = {name for name in own if name in usual} or {*own}
+    return ordered(wanted & {*own}) or nothing_left(asked, own)

@@ -18,13 +18,17 @@ from negotiator.tokens.client_metadata import DOCUMENT_METHODS, MetadataRefused,
 from negotiator.tokens.clients import RegisteredClient
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
-from negotiator.trust.client_url_fetch import ClientUrlFetcher
-from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.client_url_fetch import FAILURE_SECONDS, ClientUrlFetcher
+from negotiator.trust.fetch import FetchFailed
 
 MAX_BYTES: Final = 5 * 1024
 MAX_DOCUMENTS: Final = 1024
 DEFAULT_LIFETIME: Final = 300
 MAX_LIFETIME: Final = 86_400
+UNREADABLE: Final = (
+    "It could not be fetched: it has to be a JSON object of at most 5 KiB at a public https address, answered with "
+    "status 200 and without a redirect."
+)
 _SECRETS: Final = ("client_secret", "client_secret_expires_at")
 log = logger(__name__)
 
@@ -37,23 +41,29 @@ class ClientDocuments:
     offered: Iterable[str]
     allow_loopback: bool
     clock: Callable[[], int] = lambda: values.now()
-    _kept: OrderedDict[str, tuple[int, RegisteredClient]] = field(
-        default_factory=lambda: OrderedDict[str, tuple[int, RegisteredClient]]()
+    _kept: OrderedDict[str, tuple[int, RegisteredClient | str]] = field(
+        default_factory=lambda: OrderedDict[str, tuple[int, RegisteredClient | str]]()
     )
 
     def names(self, client_id: str) -> bool:
         """Whether this client id is the URL of a metadata document."""
         return is_document_address(client_id, allow_loopback=self.allow_loopback)
 
-    async def find(self, client_id: str, address: str) -> RegisteredClient | None:
-        """The client that the document at this URL describes; None when it cannot be fetched or is not valid.
+    async def find(self, client_id: str, address: str) -> RegisteredClient:
+        """The client that the document at this URL describes; `MetadataRefused` says why there is none.
 
         The fetch counts against the limit of the network address `address`; 429 beyond that limit.
         """
-        kept = self._kept.get(client_id)
-        if kept is not None and kept[0] > self.clock():
-            self._kept.move_to_end(client_id)
-            return kept[1]
+        until, found = self._kept.get(client_id, (0, ""))
+        if until <= self.clock():
+            found, seconds = await self._read(client_id, address)
+            self._keep(client_id, found, seconds)
+        if isinstance(found, str):
+            raise MetadataRefused(found)
+        return found
+
+    async def _read(self, client_id: str, address: str) -> tuple[RegisteredClient | str, int]:
+        """The client of the fetched document, or why there is none, and for how many seconds that counts."""
         try:
             document = await self.hosts.document(client_id, limit=MAX_BYTES, address=address)
             client = read_document(
@@ -61,20 +71,15 @@ class ClientDocuments:
             )
         except (FetchFailed, MetadataRefused) as failed:
             log.info("client document refused", client_id=client_id, detail=str(failed))
-            self._kept.pop(client_id, None)
-            if isinstance(failed, MetadataRefused):
-                self.hosts.reject(client_id, str(failed))
-            return None
+            if isinstance(failed, FetchFailed):
+                return UNREADABLE, FAILURE_SECONDS
+            self.hosts.reject(client_id, str(failed))
+            return failed.description, FAILURE_SECONDS
         self.hosts.accept(client_id)
-        self._keep(client_id, client, document)
-        return client
+        return client, DEFAULT_LIFETIME if document.max_age is None else min(document.max_age, MAX_LIFETIME)
 
-    def _keep(self, client_id: str, client: RegisteredClient, document: FetchedDocument) -> None:
-        seconds = DEFAULT_LIFETIME if document.max_age is None else min(document.max_age, MAX_LIFETIME)
-        if seconds <= 0:
-            self._kept.pop(client_id, None)
-            return
-        self._kept[client_id] = (self.clock() + seconds * 1000, client)
+    def _keep(self, client_id: str, found: RegisteredClient | str, seconds: int) -> None:
+        self._kept[client_id] = (self.clock() + seconds * 1000, found)
         self._kept.move_to_end(client_id)
         while len(self._kept) > MAX_DOCUMENTS:
             self._kept.popitem(last=False)
@@ -106,10 +111,20 @@ class ClientLookup:
     documents: ClientDocuments
 
     async def find(self, client_id: str, address: str) -> RegisteredClient | None:
-        """The client with this id; None when there is none, it was removed or its document is not valid."""
-        if self.documents.names(client_id):
-            return await self.document(client_id, address)
-        return await self.row(client_id)
+        """The client with this id; None when there is none; `MetadataRefused`, for people, for a document of no use."""
+        if not self.documents.names(client_id):
+            return await self.row(client_id)
+        if await self._is_removed(client_id):
+            raise MetadataRefused(
+                "An administrator of this server has shut this program out. Ask them to allow it again."
+            )
+        try:
+            return await self.documents.find(client_id, address)
+        except MetadataRefused as refused:
+            raise MetadataRefused(
+                f"This program cannot be let in, because the document about it at {client_id} cannot be used. "
+                f"{refused.description} Tell whoever makes the program; the document is read again after a minute."
+            ) from None
 
     async def row(self, client_id: str) -> RegisteredClient | None:
         """The client that is stored with this id."""
@@ -117,8 +132,13 @@ class ClientLookup:
         return RegisteredClient(row) if row else None
 
     async def document(self, client_id: str | None, address: str) -> RegisteredClient | None:
-        """The client with a document at this id; None for another kind of id and for one that an operator removed."""
-        if client_id is None or not self.documents.names(client_id):
+        """The client with a document at this id; None for another id, a removed one and a document of no use."""
+        if client_id is None or not self.documents.names(client_id) or await self._is_removed(client_id):
             return None
-        before = await self.store.read(lambda tx: revocations.revoked_before(tx, client_id))
-        return None if before == revocations.FOREVER else await self.documents.find(client_id, address)
+        try:
+            return await self.documents.find(client_id, address)
+        except MetadataRefused:
+            return None
+
+    async def _is_removed(self, client_id: str) -> bool:
+        return await self.store.read(lambda tx: revocations.revoked_before(tx, client_id)) == revocations.FOREVER

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest, Refusal
-from negotiator.base.scopes import ordered
+from negotiator.base.scopes import nothing_left, ordered
 from negotiator.store.statement import Transaction
 from negotiator.tokens import authorization_codes, consent_queries
 from negotiator.tokens.access_tokens import NewToken, audience_claim
+from negotiator.tokens.assertion_grants import narrow
 from negotiator.tokens.authlib_server import ACCEPTED_AUTH_METHODS, POSSESSION, TokenClient, TokenServer, holder_of
 from negotiator.tokens.authorization_codes import PresentedCode
 from negotiator.tokens.clients import (
@@ -61,27 +62,10 @@ def grant_token(server: TokenServer) -> StoreGrant:
     return server.after_confirmation(client, _GRANTS[name](server, client))
 
 
-def narrow(asked: str | None, allowed: list[str]) -> str:
-    """The requested scopes, or all allowed ones when none is requested; `invalid_scope` for any other scope.
-
-    The allowed ones are those of a user, an issuer or an earlier grant (RFC 6749 §6).
-    """
-    wanted = asked.split() if asked else allowed
-    if not set(wanted) <= set(allowed) or not allowed:
-        raise Refusal("A scope was asked for that cannot be granted.", error="invalid_scope")
-    return " ".join(ordered(wanted))
-
-
 def _client_credentials(server: TokenServer, client: TokenClient) -> StoreGrant:
-    """The client acts for itself, with the requested scopes that it may have (RFC 6749 §3.3).
-
-    The MCP SDKs request every scope of the challenge, whatever the client was given.
-    """
+    """The client acts for itself, with the requested scopes that it may have."""
     allowed = [name for name in client.scopes if name in server.credentials.offered]
-    granted = ordered(set(server.form.get("scope", "").split() or allowed) & set(allowed))
-    if not granted:
-        raise Refusal("The client may have none of these scopes.", error="invalid_scope")
-    token = server.make(client, " ".join(granted))
+    token = server.make(client, " ".join(narrow(server.form, allowed)))
 
     def store(tx: Transaction) -> StoredGrant:
         server.record(tx, token)
@@ -96,8 +80,8 @@ def _assertion(server: TokenServer, client: TokenClient) -> StoreGrant:
     def store(tx: Transaction) -> StoredGrant:
         assert server.presented is not None  # noqa: S101  the endpoint has verified it
         user, allowed = server.presented.admit(tx, client.client_id)
-        scope = narrow(server.form.get("scope"), [name for name in allowed if name in client.scopes])
-        token = server.make(client, scope, user)
+        scopes = narrow(server.form, [name for name in allowed if name in client.scopes])
+        token = server.make(client, " ".join(scopes), user)
         server.record(tx, token)
         return StoredGrant(token)
 
@@ -138,8 +122,11 @@ def _refresh(server: TokenServer, client: TokenClient) -> StoreGrant:
         key = _bound_key(server, client)
         found, following = server.refreshing.rotate(tx, presented, client_id=client.client_id, key=key)
         _check_strength(tx, client, found)
-        scope = narrow(server.form.get("scope"), found.scope.split())
-        return _store_user_token(server, tx, client, found, scope, following)
+        held = found.scope.split()
+        asked = server.form.get("scope", "").split() or held
+        if more := set(asked) - set(held):  # RFC 6749 §6
+            raise Refusal(nothing_left(" ".join(sorted(more)), held), error="invalid_scope")
+        return _store_user_token(server, tx, client, found, " ".join(ordered(asked)), following)
 
     return store
 

@@ -184,7 +184,7 @@ REQUIREMENTS: Final = {
     "3.1:jwt-bearer": "a client exchanges an ID-JAG for a token",
     "3.1:invalid_grant": "everything wrong with the assertion is invalid_grant",
     "3.1:client_credentials": "a client gets a token for itself",
-    "3.1:narrowed": "client_credentials grants what the client may have of what it requests",
+    "3.1:narrowed": "client_credentials and the JWT bearer grant give what the client may have of what it requests",
     "3.1:unverified-email": "an ID-JAG's unverified address is ignored at the token endpoint",
     "3.1:token-errors": "the token endpoint speaks RFC 6749's errors",
     "3.1:resource": "resource is the base, its /mcp or /api/v1, else invalid_target",

@@ -108,7 +108,10 @@ class AuthorizationPage:
         members = RequestParameters(request.url.query)
         client = await self.client_lookup.find(members.get("client_id", ""), self.router.address(request))
         if client is None:
-            raise InvalidRequest("This client is not known here, or its metadata document cannot be used.")
+            raise InvalidRequest(
+                "This program is not known here. Remove the connection in the program and connect it again, so that it "
+                "registers anew. If that does not help, ask an administrator of this server to add it."
+            )
         return authorization_request.parse_request(members, client, resources=self.resources, offered=set(self.scopes))
 
     def _needs_sign_in(self, authorization: AuthorizationRequest, session: AnySession, request: Request) -> bool:

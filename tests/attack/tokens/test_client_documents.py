@@ -1,7 +1,7 @@
 """Clients known by a document, when the document is an attacker's (CIMD -01 §6)."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 import pytest
@@ -15,6 +15,14 @@ from tests.helpers.client_site import AT, Site
 from tests.helpers.code_flow import ClientApp, service_and_user, told
 from tests.helpers.forger import refused
 from tests.helpers.loopback_server import JSON
+
+_REASONS: Final = {
+    "client_id": "The document names another client.",
+    "client_secret": "A document carries no secret.",
+    "token_endpoint_auth_method": "",
+    "redirect_uris": "",
+}
+"""What the page of a refusal says, by the member that is wrong; nothing where several sentences are possible."""
 
 
 @pytest.mark.asyncio
@@ -95,6 +103,7 @@ async def test_no_id_leads_into_our_own_network(settings: Settings, site: Site, 
         {"extra": {"client_secret": "s"}},
         {"extra": {"token_endpoint_auth_method": "client_secret_post"}},
         {"extra": {"token_endpoint_auth_method": "private_key_jwt"}},
+        {"extra": {"token_endpoint_auth_method": "private_key_jwt", "jwks_uri": "http://10.0.0.1/#x"}},
         {"extra": {"redirect_uris": ["javascript:alert(1)"]}},
         {"extra": {"redirect_uris": ...}},
         {"extra": {"padding": "x" * 5000}},
@@ -117,6 +126,10 @@ async def test_a_bad_document_is_no_client(settings: Settings, site: Site, chang
         answer = await user.http.get(app.asks())
         assert answer.status_code == 400
         assert "location" not in answer.headers
+        reason = _REASONS.get(next(iter(changes.get("extra", {})), ""), "It could not be fetched")
+        for page in (answer, await user.http.get(app.asks())):
+            assert f"{site.client_id} cannot be used. {reason}" in page.text
+            assert "Tell whoever makes the program" in page.text
         refused(await app.redeem("x"), (401, "invalid_client"))
         assert len(site.heads) == 1, "a failure is remembered, and no redirect followed"
 

@@ -26,7 +26,7 @@ async def test_what_is_refused_for_another_reason_may_come_again(forger: Forger)
     """The jti is spent in the transaction that issues the token, and in no other."""
     text = forger.forge(GOOD, "token")
     before = forger.counts()
-    greedy = await forger.present("token", text, scope="memories:write unknown:scope")
+    greedy = await forger.present("token", text, scope="unknown:scope")
     refused(greedy, (400, "invalid_scope"), text)
     refused(await forger.present("token", text, resource=OTHER), (400, "invalid_target"), text)
     form = {"grant_type": JWT_BEARER, "assertion": text}

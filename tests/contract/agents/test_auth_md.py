@@ -227,6 +227,9 @@ async def test_identities_claim_tokens_and_assertions_do_not_pass_for_each_other
     assert (await client.post(IDENTITY, json=body)).status_code == 400
     greedy = await exchange(client, assertion, scope="memories:write")
     assert (greedy.status_code, greedy.json()["error"]) == (400, "invalid_scope")
+    assert "memories:write" in greedy.json()["error_description"]
+    some = await exchange(client, assertion, scope="memories:write memories:read")
+    assert (some.status_code, some.json()["scope"]) == (200, "memories:read")
     other = await exchange(client, assertion, client_id="agt_other")
     assert other.json()["error"] == "invalid_grant"
 

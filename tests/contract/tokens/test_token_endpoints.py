@@ -11,9 +11,10 @@ from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from tests.conftest import Change, Register, bearer
 from tests.contract.requirements import covers
-from tests.helpers.answer_checks import limited, refused
+from tests.helpers.answer_checks import limited, refused, refused_over_mcp
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.form_browser import BASE
+from tests.helpers.mcp_client import McpClient
 
 TOKEN = "/oauth/token"
 Pair = tuple[str, str]
@@ -143,6 +144,31 @@ async def test_an_id_jag_is_exchanged_for_a_token_of_its_user(
     assert described.json()["sub"].startswith("usr_")
     cut = idp.assertion(client_id=pair[0], scope="negotiations:read ai:tactics")
     assert (await exchange(client, pair, cut)).json()["scope"] == "negotiations:read"
+
+
+@pytest.mark.asyncio
+@covers("3.1:narrowed")
+async def test_one_scope_too_many_is_not_a_refusal(client: httpx2.AsyncClient, add: Add, idp: FakeIssuer) -> None:
+    """The official TypeScript SDK asks for every scope of the challenge, whatever issuer and client were given."""
+    pair = await add()
+    challenge = (await client.post("/mcp", json={})).headers["www-authenticate"]
+    asked = challenge.partition('scope="')[2].partition('"')[0]
+    assert "bookmarks:write" in asked
+    for scope in (asked, f"{asked} mcp:tools"):
+        answer = await exchange(client, pair, idp.assertion(client_id=pair[0]), scope=scope)
+        assert (answer.status_code, answer.json()["scope"]) == (200, "negotiations:read negotiations:write")
+    vouched = McpClient(client, bearer(answer.json()))
+    shown = {tool["name"] for tool in (await vouched.ask("tools/list")).json()["result"]["tools"]}
+    assert shown >= {"open_negotiation", "list_negotiations"}
+    assert not shown & {"remember", "submit_tool", "redeem_delegation_code"}
+    said = refused_over_mcp(await vouched.call("remember", content="x"), 403, "insufficient_scope", id=7)["message"]
+    assert "An administrator decides whether this client may have memories:write." in said
+    none = await exchange(client, pair, idp.assertion(client_id=pair[0]), scope="bookmarks:write mcp:tools")
+    body = refused(none, 400, "invalid_scope")
+    assert body["error_description"] == (
+        "None of these scopes can be granted to this client: bookmarks:write mcp:tools. "
+        "It may have: negotiations:read negotiations:write."
+    )
 
 
 @pytest.mark.asyncio

@@ -22,6 +22,7 @@ UNCLAIMED = Caller("agent", "agt_1", "t", frozenset(ANONYMOUS), client_id="agt_1
 CLAIMED = replace(UNCLAIMED, principal="usr_1", user_id="usr_1")
 PROGRAM = Caller("client", "cli_1", "t", frozenset(ANONYMOUS), client_id="cli_1", level=1)
 SIGNED_IN = replace(PROGRAM, principal="usr_1", user_id="usr_1")
+VOUCHED = replace(SIGNED_IN, by_assertion=True)
 ACCOUNT = Caller("agent", "agt_2", "k", frozenset(DIRECTORY), client_id="agt_2", level=1)
 
 
@@ -32,7 +33,7 @@ def found(settings: Settings) -> ToolAccess:
 
 
 def test_who_cannot_ask_for_more_is_shown_what_it_may_call(found: ToolAccess) -> None:
-    for caller in (UNCLAIMED, CLAIMED, PROGRAM, ACCOUNT):
+    for caller in (UNCLAIMED, CLAIMED, PROGRAM, VOUCHED, ACCOUNT):
         for name in found.listed(caller):
             assert found.tools[name].scopes <= caller.scopes, (caller, name)
         left_out = found.tools.keys() - set(found.listed(caller)) - {REDEEM}
@@ -75,6 +76,7 @@ def test_the_tool_that_redeems_names_what_a_code_would_open(found: ToolAccess) -
         (ACCOUNT, ["memories:write"], "Register as a new agent"),
         (PROGRAM, ["memories:write", "tools:write"], "a token with memories:write and tools:write"),
         (SIGNED_IN, ["memories:write"], "authorize this client again, with memories:write"),
+        (VOUCHED, ["memories:write"], "An administrator decides whether this client may have memories:write."),
     ],
 )
 def test_a_refusal_says_how_this_caller_gets_the_scope(

@@ -71,7 +71,6 @@ def test_a_good_request_is_read() -> None:
         ({"code_challenge_method": "s256"}, "invalid_request"),
         ({"scope": "root"}, "invalid_scope"),
         ({"scope": 'negotiations:read "'}, "invalid_scope"),
-        ({"scope": "offline_access"}, "invalid_scope"),
         ({"resource": "https://evil.example"}, "invalid_target"),
         ({"resource": "https://n.example/"}, "invalid_target"),
         ({"resource": "https://n.example#x"}, "invalid_target"),
@@ -120,18 +119,21 @@ def test_nothing_is_told_where_nobody_is_known_to_listen(query: str) -> None:
 def test_a_client_gets_no_more_than_it_registered() -> None:
     few = client(scope="negotiations:read")
     assert asked(changed(scope="negotiations:read"), few).scopes == ["negotiations:read"]
-    with pytest.raises(AuthorizationRequestRefused):
-        asked(changed(scope="negotiations:write"), few)
+    assert asked(changed(scope="negotiations:read negotiations:write mcp:tools"), few).scopes == ["negotiations:read"]
+    with pytest.raises(AuthorizationRequestRefused) as wrong:
+        asked(changed(scope="negotiations:write mcp:tools"), few)
+    assert "negotiations:write mcp:tools." in wrong.value.description
+    assert wrong.value.description.endswith("It may have: negotiations:read.")
     with pytest.raises(AuthorizationRequestRefused):
         asked(changed(), client(grants="client_credentials"))
 
 
-def test_scopes_that_nobody_here_knows_are_left_out_of_openid_requests_only() -> None:
+def test_scopes_that_nobody_here_knows_are_left_out() -> None:
     found = asked(changed(scope="openid email offline_access phone"))
     assert found.scopes == ["openid"]
-    assert asked(changed(scope="negotiations:read offline_access")).scopes == ["negotiations:read"]
-    with pytest.raises(AuthorizationRequestRefused):
-        asked(changed(scope="negotiations:read email"))
+    for scope in ("negotiations:read offline_access", "negotiations:read email"):
+        assert asked(changed(scope=scope)).scopes == ["negotiations:read"]
+    assert asked(changed(scope=" offline_access")).scopes == list(ANONYMOUS)
 
 
 def test_whoever_asks_for_nothing_in_particular_gets_the_anonymous_four() -> None:

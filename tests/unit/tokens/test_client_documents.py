@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from negotiator.base.scopes import ASSISTANT
-from negotiator.tokens.client_documents import DEFAULT_LIFETIME, MAX_LIFETIME, ClientDocuments, read_document
+from negotiator.tokens.client_documents import (
+    DEFAULT_LIFETIME,
+    MAX_LIFETIME,
+    UNREADABLE,
+    ClientDocuments,
+    read_document,
+)
 from negotiator.tokens.client_metadata import MetadataRefused, is_document_address
 from negotiator.trust.fetch import FetchedDocument, FetchFailed
 from negotiator.trust.fetcher import Fetcher
@@ -122,10 +128,12 @@ async def test_a_failure_ends_what_was_and_is_remembered_for_a_minute(broken: di
     web, at = Web(GOOD, 60), [0]
     documents = reader(web, at)
     assert await documents.find(ID, HERE)
-    web.body, at[0] = broken, 60_000
-    assert await documents.find(ID, HERE) is None
-    web.body, at[0] = GOOD, 119_999
-    assert await documents.find(ID, HERE) is None
+    web.body = broken
+    for body, at[0] in ((broken, 60_000), (GOOD, 119_999)):
+        web.body = body
+        with pytest.raises(MetadataRefused) as refused:
+            await documents.find(ID, HERE)
+        assert refused.value.description == ("The document names another client." if broken else UNREADABLE)
     assert web.asked == 2
     at[0] = 120_000
     assert await documents.find(ID, HERE)
