@@ -80,6 +80,7 @@ EVENTS: Final = (
     "tool.deleted",
     "report.made",
     "client.added",
+    "client.allowed",
     "client.registered",
     "client.removed",
     "client.secret_changed",

@@ -122,6 +122,21 @@ def _keys(path: Path) -> str:
         raise ValidationFailed([FieldError("/jwks", f"The file is not a JWK Set: {unusable}.")]) from None
 
 
+@clients_app.command("allow")
+@async_command
+async def allow_client(
+    address: Annotated[str, typer.Argument(help="The address of the client's metadata document, its client id.")],
+    scope: Annotated[list[str], typer.Option(help="Scope it may have for itself; may repeat.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Let a client that is known by its document work for itself (client_credentials); its document needs keys.
+
+    It also lets a client that was removed come again.
+    """
+    await run_unit(lambda tx: oauth_clients.allow(tx, address, tuple(scope)), makes=True)
+    print_result({"client_id": address, "scopes": scope}, f"{address} may have {' '.join(scope)}.", as_json=as_json)
+
+
 @clients_app.command("list")
 @async_command
 async def list_clients(as_json: JsonOption = False) -> None:

@@ -54,9 +54,10 @@ class PresentedAssertion:
     assertion: Assertion | AssertionRefused
     admit_subject: AdmitSubject
 
-    def admit(self, tx: Transaction, client_id: str) -> tuple[TokenSubject, list[str]]:
+    def admit(self, tx: Transaction, client_id: str, *, is_known: bool) -> tuple[TokenSubject, list[str]]:
         """The subject of the token and the scopes that it may carry.
 
+        A client that is not `is_known` to the administrators must be on the issuer's list.
         Raises the token endpoint's refusal (RFC 6749 §5.2) when the assertion is not valid or names another client.
         """
         try:
@@ -64,6 +65,11 @@ class PresentedAssertion:
                 raise self.assertion
             if self.assertion.client_id != client_id:
                 raise AssertionRefused(Reason.CLIENT, "The assertion names another client.")
+            if not is_known and client_id not in self.assertion.issuer.clients:
+                raise AssertionRefused(
+                    Reason.CLIENT,
+                    "The issuer does not list this client; an administrator adds its address to the issuer's clients.",
+                )
             subject = self.admit_subject(tx, self.assertion, client_id)
             limited = replace(subject, resource=" ".join(self.assertion.resources))
             return limited, allowed_scopes(self.assertion)

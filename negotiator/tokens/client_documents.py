@@ -14,7 +14,7 @@ from negotiator.base import values
 from negotiator.runtime.telemetry import logger
 from negotiator.store.store import Store
 from negotiator.tokens import client_metadata, clients
-from negotiator.tokens.client_metadata import DOCUMENT_METHODS, MetadataRefused, is_document_address
+from negotiator.tokens.client_metadata import MetadataRefused, is_document_address
 from negotiator.tokens.clients import RegisteredClient
 from negotiator.tokens.tables import Client
 from negotiator.trust import revocations
@@ -96,9 +96,7 @@ def read_document(
         raise MetadataRefused("The document names another client.")
     if any(name in body for name in _SECRETS):
         raise MetadataRefused("A document carries no secret.")
-    told = client_metadata.read_metadata(
-        body, offered=offered, allow_loopback=allow_loopback, methods=DOCUMENT_METHODS, otherwise="none"
-    )
+    told = client_metadata.read_metadata(body, offered=offered, allow_loopback=allow_loopback, has_document=True)
     row = clients.columns(client_id, replace(told, origin=clients.BY_DOCUMENT), secret_digest="", created_at=at)
     return RegisteredClient(Client(**row))
 
@@ -129,7 +127,7 @@ class ClientLookup:
     async def row(self, client_id: str) -> RegisteredClient | None:
         """The client that is stored with this id."""
         row = await self.store.read(lambda tx: clients.find(tx, client_id))
-        return RegisteredClient(row) if row else None
+        return RegisteredClient(row) if row and row.origin != clients.BY_DOCUMENT else None
 
     async def document(self, client_id: str | None, address: str) -> RegisteredClient | None:
         """The client with a document at this id; None for another id, a removed one and a document of no use."""

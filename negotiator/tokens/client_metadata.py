@@ -15,7 +15,15 @@ from negotiator.base.strict_json import is_array
 from negotiator.base.values import has_invisible_characters
 from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.tokens import client_authentication, redirect_uris
-from negotiator.tokens.clients import AUTH_METHODS, AUTHORIZATION_CODE, CODE_FLOW_GRANTS, PRIVATE_KEY_JWT, NewClient
+from negotiator.tokens.clients import (
+    AUTH_METHODS,
+    AUTHORIZATION_CODE,
+    CODE_FLOW_GRANTS,
+    GRANTS,
+    PRIVATE_KEY_JWT,
+    USERLESS_GRANTS,
+    NewClient,
+)
 from negotiator.trust.issuers import ALGORITHMS
 from negotiator.trust.keysets import KeysRefused
 
@@ -70,36 +78,35 @@ def is_document_address(url: str, *, allow_loopback: bool) -> bool:
 
 
 def read_metadata(
-    members: Mapping[str, Any],
-    *,
-    offered: Iterable[str],
-    allow_loopback: bool = False,
-    methods: tuple[str, ...] = AUTH_METHODS,
-    otherwise: str = "client_secret_basic",
+    members: Mapping[str, Any], *, offered: Iterable[str], allow_loopback: bool = False, has_document: bool = False
 ) -> NewClient:
     """The client that the metadata describes, with scopes from `offered` only; raises `MetadataRefused`.
 
-    `methods` are the authentication methods that it may have, the strongest first, and `otherwise` is the one when the
-    metadata names none. With `allow_loopback`, its keys may be at an http URL.
+    `has_document` means that its id is the URL of a document with the metadata: then it has no secret, and with keys it
+    may use the grants without a browser too. With `allow_loopback`, its keys may be at an http URL.
     """
+    methods, otherwise = (DOCUMENT_METHODS, "none") if has_document else (AUTH_METHODS, "client_secret_basic")
     members = {name: value for name, value in members.items() if value is not None}
     for name in _COUNTED_ON:
         if members.get(name):
             raise MetadataRefused(f"{name} is not supported.")
     if members.get("subject_type", "public") != "public":
         raise MetadataRefused("Only subject_type public is supported.")
-    uris = _redirect_uris(members.get("redirect_uris"))
-    if "code" not in _words(members, "response_types", ("code",)):
-        raise MetadataRefused("response_types has code in it, the only one that is supported.")
-    grants = tuple(name for name in CODE_FLOW_GRANTS if name in _words(members, "grant_types", (AUTHORIZATION_CODE,)))
-    if AUTHORIZATION_CODE not in grants:
-        raise MetadataRefused("grant_types has authorization_code in it.")
     method = _auth_method(members, methods, otherwise)
+    known = GRANTS if has_document and method == PRIVATE_KEY_JWT else CODE_FLOW_GRANTS
+    grants = tuple(name for name in known if name in _words(members, "grant_types", (AUTHORIZATION_CODE,)))
+    uris: tuple[str, ...] = ()
+    if AUTHORIZATION_CODE in grants:
+        uris = _redirect_uris(members.get("redirect_uris"))
+        if "code" not in _words(members, "response_types", ("code",)):
+            raise MetadataRefused("response_types has code in it, the only one that is supported.")
+    elif not set(grants) & set(USERLESS_GRANTS):
+        raise MetadataRefused("grant_types has authorization_code in it.")
     signing = members.get("id_token_signed_response_alg", RS256)
     if signing not in (RS256, ALGORITHM):
         raise MetadataRefused("id_token_signed_response_alg is RS256 or ES256.")
     return NewClient(
-        _name(members, otherwise=redirect_uris.display_host(uris[0])),
+        _name(members, otherwise=redirect_uris.display_host(uris[0] if uris else members["client_id"])),
         grants,
         _scopes(members, offered),
         uris,

@@ -7,7 +7,7 @@ authenticates with any live key as its secret. `confirm` checks in the unit that
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Integer, bindparam, delete, update
+from sqlalchemy import BigInteger, Integer, String, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator import audit
@@ -15,7 +15,7 @@ from negotiator.base import values
 from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.keys.keyring import ALGORITHM, RS256
-from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion
 from negotiator.tokens import api_keys, redirect_uris
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.api_keys import ApiKeyAuthenticator, LiveApiKey, is_use_due
@@ -37,7 +37,7 @@ AUTH_METHODS: Final = (PRIVATE_KEY_JWT, *SECRET_METHODS, "none")
 """The strongest first."""
 UNUSED_DAYS: Final = 7
 BY_DOCUMENT: Final = "document"
-"""The `origin` of a client whose id is the URL of its metadata document; it has no row."""
+"""The `origin` of a client whose id is the URL of its metadata document; its row only says what it was allowed."""
 
 _ADD = RowInsertion(Client)
 _LIST = Query(select(Client).where(col(Client.removed_at).is_(None)).order_by(col(Client.id)), entity(Client))
@@ -75,6 +75,11 @@ _CHANGE_SECRET = Statement(
     update(Client)
     .where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None), col(Client.secret_digest) != "")
     .values(secret_digest=bindparam("fresh"))
+)
+_ALLOW = Statement(
+    insertion(Client).on_conflict_do_update(
+        index_elements=["id"], set_={"scope": bindparam("allowed", type_=String), "removed_at": None}
+    )
 )
 _REMOVE = Statement(
     update(Client)
@@ -277,6 +282,41 @@ def columns(client_id: str, client: NewClient, *, secret_digest: str, created_at
     }
 
 
+def is_address(client_id: str) -> bool:
+    """Whether this is the id of a client known by its document."""
+    return client_id.startswith(("https://", "http://"))
+
+
+def allow(tx: Transaction, address: str, scopes: tuple[str, ...], *, actor: str = "operator") -> None:
+    """Let the client with a document at this URL have these scopes for itself, in place of those it had.
+
+    A client that was removed may come again. 422 for another kind of id or an unknown scope.
+    """
+    if not is_address(address) or not address.isprintable() or " " in address:
+        raise ValidationFailed([FieldError("/address", "The address of its document begins with https://.")])
+    _check("scope", scopes, (*ASSISTANT, *DIRECTORY))
+    new = NewClient(
+        redirect_uris.display_host(address),
+        (CLIENT_CREDENTIALS,),
+        scopes,
+        auth_method=PRIVATE_KEY_JWT,
+        origin=BY_DOCUMENT,
+    )
+    row = columns(address, new, secret_digest="", created_at=values.now())
+    tx.run(_ALLOW, **row, allowed=row["scope"])
+    if revocations.revoked_before(tx, address) == revocations.FOREVER:
+        revocations.restore(tx, address)
+    audit.record(tx, "client.allowed", address, actor=actor, scope=row["scope"])
+
+
+def own_scopes(tx: Transaction, client: RegisteredClient) -> list[str]:
+    """The scopes that the client may have for itself; for one known by its document, what an administrator allowed."""
+    if client.row.origin != BY_DOCUMENT:
+        return client.scopes
+    row = find(tx, client.client_id)
+    return [name for name in client.scopes if row and name in row.scope.split()]
+
+
 def find(tx: Transaction, client_id: str) -> Client | None:
     """The client with this id, unless it was removed."""
     return tx.one(_FIND, client=client_id)
@@ -299,10 +339,9 @@ def change_secret(tx: Transaction, client_id: str, *, actor: str = "operator") -
 def remove(tx: Transaction, client_id: str, *, actor: str = "operator") -> None:
     """Remove a client and end its tokens; 404 when there is no such client.
 
-    A client whose id is the URL of its metadata document has no row; its id stays blocked.
+    The id of a client that is the URL of its metadata document stays blocked until it is allowed again.
     """
-    by_document = client_id.startswith(("https://", "http://"))
-    if not by_document and not tx.run(_REMOVE, client=client_id, at=values.now()):
+    if not tx.run(_REMOVE, client=client_id, at=values.now()) and not is_address(client_id):
         raise NotFound(f"There is no client {client_id}.")
     revocations.revoke(tx, client_id)
     audit.record(tx, "client.removed", client_id, actor=actor)

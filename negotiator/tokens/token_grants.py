@@ -13,7 +13,7 @@ from negotiator.base import values
 from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.base.scopes import nothing_left, ordered
 from negotiator.store.statement import Transaction
-from negotiator.tokens import authorization_codes, consent_queries
+from negotiator.tokens import authorization_codes, clients, consent_queries
 from negotiator.tokens.access_tokens import NewToken, audience_claim
 from negotiator.tokens.assertion_grants import narrow
 from negotiator.tokens.authlib_server import ACCEPTED_AUTH_METHODS, POSSESSION, TokenClient, TokenServer, holder_of
@@ -64,7 +64,8 @@ def grant_token(server: TokenServer) -> StoreGrant:
 
 def _client_credentials(server: TokenServer, client: TokenClient) -> StoreGrant:
     """The client acts for itself, with the requested scopes that it may have."""
-    allowed = [name for name in client.scopes if name in server.credentials.offered]
+    own = clients.own_scopes(server.tx, client) if isinstance(client, RegisteredClient) else client.scopes
+    allowed = [name for name in own if name in server.credentials.offered]
     token = server.make(client, " ".join(narrow(server.form, allowed)))
 
     def store(tx: Transaction) -> StoredGrant:
@@ -79,7 +80,8 @@ def _assertion(server: TokenServer, client: TokenClient) -> StoreGrant:
 
     def store(tx: Transaction) -> StoredGrant:
         assert server.presented is not None  # noqa: S101  the endpoint has verified it
-        user, allowed = server.presented.admit(tx, client.client_id)
+        is_known = not isinstance(client, RegisteredClient) or client.row.origin != BY_DOCUMENT
+        user, allowed = server.presented.admit(tx, client.client_id, is_known=is_known)
         scopes = narrow(server.form, [name for name in allowed if name in client.scopes])
         token = server.make(client, " ".join(scopes), user)
         server.record(tx, token)

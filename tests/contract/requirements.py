@@ -196,6 +196,7 @@ REQUIREMENTS: Final = {
     "3.5:introspect": "RFC 7662: a client's own live tokens, else only active: false",
     "3.6:register": "RFC 7591 registration and client id metadata documents",
     "3.6:documents": "the client documents of the large products are let in, their keys by address too",
+    "3.6:enterprise": "a client known by its document works for listed issuers' users, and for itself where allowed",
     "3.6:order": "client id metadata documents are named before dynamic registration",
     "3.7:audience": "aud is the resource asked for, and the token opens that resource only",
     "3.7:at-jwt": "access tokens are RFC 9068 JWTs that others verify offline",

@@ -57,8 +57,9 @@ class AdminClients:
         return [
             self.admin.page(CLIENTS_PATH, self.show),
             form(f"{CLIENTS_PATH}/add", self.add),
+            form(f"{CLIENTS_PATH}/allow", self.allow),
             form(f"{CLIENTS_PATH}/{{id}}/secret", self.change_secret),
-            form(f"{CLIENTS_PATH}/{{id}}/remove", self.remove),
+            form(f"{CLIENTS_PATH}/{{id:path}}/remove", self.remove),
         ]
 
     async def show(self, _request: Request, session: SignedInSession) -> Response:
@@ -77,6 +78,17 @@ class AdminClients:
         if secret:
             return await self._page(session, shown=ShownSecret(client_id, secret))
         return self.admin.see(CLIENTS_PATH, "added")
+
+    async def allow(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Let a client known by its document work for itself."""
+        address, scopes = form.get("address", "").strip(), _ticked_scopes(form)
+        try:
+            if not scopes:
+                raise ValidationFailed([FieldError("/allowed", "Choose at least one thing that it may do.")])
+            await self.admin.router.store.write(lambda tx: clients.allow(tx, address, scopes, actor=session.user_id))
+        except ValidationFailed as refusal:
+            return await self._page(session, typed=form, error=field_error(refusal))
+        return self.admin.see(CLIENTS_PATH, "allowed")
 
     async def change_secret(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """A new secret, on the answer and nowhere else; the old one stops at once."""

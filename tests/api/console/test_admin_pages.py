@@ -264,6 +264,28 @@ async def test_a_client_is_added_gets_another_secret_and_is_revoked(
 
 
 @pytest.mark.asyncio
+async def test_a_program_is_allowed_by_its_address_and_shut_out_again(admin: FormBrowser, change: Change) -> None:
+    address = "https://app.example/client.json?for=us"
+    sent = {"address": address, "scope__memories:read": "on"}
+    for field, fields in (("address", {**sent, "address": "app.example"}), ("allowed", {"address": address})):
+        answer = await admin.send("/admin/clients/allow", on="/admin/clients", **fields)
+        assert answer.status_code == 422
+        assert f'id="{field}-error"' in answer.text
+    allowed = await admin.send("/admin/clients/allow", on="/admin/clients", **sent)
+    assert redirect_path(allowed) == "/admin/clients?told=allowed"
+    page = await admin.open("/admin/clients")
+    assert "allowed by its address" in page.text
+    path = re.search(r'action="([^"]*app\.example[^"]*/remove)"', page.text)
+    assert path
+    assert [each.scope for each in await change(clients.list_clients)] == ["memories:read"]
+    removed = await admin.send(path[1], on="/admin/clients")
+    assert redirect_path(removed) == "/admin/clients?told=removed"
+    assert await change(clients.list_clients) == []
+    ada = await id_of(change, "ada@example.com")
+    assert {("client.allowed", ada), ("client.removed", ada)} <= set(await events(change))
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -281,6 +281,13 @@ async def test_a_client_is_added_with_a_secret_that_is_shown_once_or_with_its_ke
     pair = (pair[0], changed)
     assert (await client.post("/oauth/token", data=form, auth=pair)).status_code == 200
     await operator.refused("clients", "secret", "cli_unknown")
+    address = "https://app.example/client.json"
+    allowed = (await operator.json("clients", "allow", address, "--scope", "negotiations:read")).value
+    assert allowed == {"client_id": address, "scopes": ["negotiations:read"]}
+    assert (await operator.json("clients", "list")).value[-1]["origin"] == "document"
+    await operator.json("clients", "remove", address)
+    for wrong in (("cli_unknown", "--scope", "negotiations:read"), (address, "--scope", "root")):
+        await operator.refused("clients", "allow", *wrong)
     await operator.json("clients", "remove", pair[0])
     await operator.refused("clients", "remove", pair[0])
     refused(await client.post("/oauth/token", data=form, auth=pair), 401, "invalid_client")
