@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -39,7 +40,6 @@ _LATELY: Final = 600_000
 FLIGHT_SECONDS: Final = 10.0
 
 _AWAY: Final = "the keys of an issuer cannot be fetched"
-_CLIENT_AWAY: Final = "the keys of a client cannot be fetched"
 
 FetchKeys = Callable[[str], Awaitable[FetchedDocument]]
 """Fetches the key set at a URL within the caller's budgets; raises `FetchFailed`, or a `Refusal` without a fetch."""
@@ -180,8 +180,9 @@ class IssuerKeys:
         self._fetcher = fetcher
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._cool_down, self._most, self._away = (
-            (CLIENT_COOL_DOWN, MAX_CLIENTS, _CLIENT_AWAY) if for_clients else (COOL_DOWN, MAX_ISSUERS, _AWAY)
+        # Strangers choose the hosts of clients, so that these have no line in the log.
+        self._cool_down, self._most, self._patience = (
+            (CLIENT_COOL_DOWN, MAX_CLIENTS, inf) if for_clients else (COOL_DOWN, MAX_ISSUERS, 0.0)
         )
 
     async def find(self, issuer: Issuer, kid: str | None, alg: str, *, fetch: FetchKeys | None = None) -> PyJWK:
@@ -220,7 +221,7 @@ class IssuerKeys:
         source = (issuer.jwks, issuer.jwks_uri, issuer.algorithms)
         entry = self._entries.get(issuer.issuer)
         if entry is None or entry.source != source:
-            entry = self._entries[issuer.issuer] = _Entry(source, FaultLog(self._away))
+            entry = self._entries[issuer.issuer] = _Entry(source, FaultLog(_AWAY, patience=self._patience))
         self._entries.move_to_end(issuer.issuer)
         while len(self._entries) > self._most:
             self._entries.popitem(last=False)
