@@ -21,7 +21,7 @@ from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.access_tokens import IDENTITY_ASSERTION_TYPE, IssuedToken, NewToken
-from negotiator.tokens.refresh_tokens import NewRefreshToken
+from negotiator.tokens.refresh_tokens import NewRefreshToken, sender_of
 from negotiator.trust.dpop import DpopProofChecker
 from negotiator.users import approval_queries, user_queries
 
@@ -221,7 +221,8 @@ class AgentIdentityRoutes:
 
     async def _refreshed(self, call: Call[RegisterIdentity], key: str | None) -> AnswerBody:
         text = call.input.refresh_token or ""
-        made, renewal = await self.store.write(lambda tx: self.identities.renew(tx, text, key=key))
+        sender = sender_of(call.address, call.headers)
+        made, renewal = await self.store.write(lambda tx: self.identities.renew(tx, text, key=key, sender=sender))
         return {
             "id": made.subject.client_id,
             "type": "refresh",

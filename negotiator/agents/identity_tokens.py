@@ -4,8 +4,8 @@ An unclaimed agent authenticates with its claim token. The token has the agent's
 digest, so it needs no row; it ends when a user binds the agent.
 
 An identity assertion is exchanged for access tokens at the token endpoint and gives no access by itself. It is stored
-like an access token, so everything that ends tokens ends it. A refresh token renews it; as with any client, each use
-returns a new refresh token, and a second use of an old one ends the grant.
+like an access token, so everything that ends tokens ends it. A refresh token renews it, as with any client
+(`tokens.refresh_tokens`).
 """
 
 import re
@@ -66,7 +66,7 @@ class AgentIdentityTokens:
         self.credentials.record(tx, made)
         return made
 
-    def renew(self, tx: Transaction, text: str, *, key: str | None) -> tuple[NewToken, NewRefreshToken]:
+    def renew(self, tx: Transaction, text: str, *, key: str | None, sender: str) -> tuple[NewToken, NewRefreshToken]:
         """Store the next assertion for a refresh token; returns it and the next refresh token.
 
         Raises 400 `invalid_refresh_token` when the refresh token is not valid.
@@ -76,7 +76,7 @@ class AgentIdentityTokens:
         if not agent_id.startswith("agt_"):
             raise _refuse(authorization_codes.invalid_grant_refusal("The refresh token is not valid."))
         try:
-            grant, following = self.refreshing.rotate(tx, text, client_id=agent_id, key=key)
+            grant, following = self.refreshing.rotate(tx, text, client_id=agent_id, key=key, sender=sender)
         except InvalidRequest as refused:
             raise _refuse(refused) from None
         subject = replace(authorization_codes.subject(grant), key=key)

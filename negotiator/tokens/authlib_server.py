@@ -61,7 +61,7 @@ class TokenServer:
 
     `known` is a client that was looked up before, `proof` its verified assertion and `presented` the verified ID-JAG of
     the request. `key` is the thumbprint of the key that the client has proven to hold (RFC 9449). `life` is the
-    lifetime of a new access token in seconds.
+    lifetime of a new access token in seconds. `sender` names the address and the program of the request.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class TokenServer:
         pepper: bytes,
         life: int,
         address: str,
+        sender: str,
         known: RegisteredClient | None = None,
         proof: ClientAssertion | None = None,
         presented: PresentedAssertion | None = None,
@@ -91,6 +92,7 @@ class TokenServer:
         self.key = key
         self._keys = keys
         self._address = address
+        self.sender = sender
         self._known = known
         self._proof = proof
         self._assertion: ClientAssertion | None = None

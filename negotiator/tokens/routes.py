@@ -24,7 +24,7 @@ from negotiator.tokens.client_authentication import ClientAssertion, ClientAsser
 from negotiator.tokens.client_documents import ClientLookup
 from negotiator.tokens.clients import CODE_FLOW_GRANTS, JWT_BEARER, PRIVATE_KEY_JWT, TOKEN_TYPES, RegisteredClient
 from negotiator.tokens.id_tokens import IdTokenSigner
-from negotiator.tokens.refresh_tokens import RefreshTokens
+from negotiator.tokens.refresh_tokens import RefreshTokens, sender_of
 from negotiator.tokens.token_grants import Change, StoredGrant, StoreGrant, grant_token, introspect_token, revoke_token
 from negotiator.trust.dpop import DpopProofChecker
 
@@ -252,6 +252,7 @@ class TokenEndpoints:
             pepper=self.pepper,
             life=self.life,
             address=call.address,
+            sender=sender_of(call.address, call.headers),
             known=known,
             proof=proof,
             presented=presented,

@@ -122,7 +122,8 @@ def _refresh(server: TokenServer, client: TokenClient) -> StoreGrant:
 
     def store(tx: Transaction) -> StoredGrant:
         key = _bound_key(server, client)
-        found, following = server.refreshing.rotate(tx, presented, client_id=client.client_id, key=key)
+        sender = server.sender if _is_public(client) else ""
+        found, following = server.refreshing.rotate(tx, presented, client_id=client.client_id, key=key, sender=sender)
         _check_strength(tx, client, found)
         held = found.scope.split()
         asked = server.form.get("scope", "").split() or held
@@ -162,8 +163,11 @@ def _bound_key(server: TokenServer, client: TokenClient) -> str | None:
 
     A confidential client authenticates when it uses the refresh token, so that no binding is needed (RFC 9449 §5).
     """
-    is_public = isinstance(client, AgentClient) or (isinstance(client, RegisteredClient) and client.is_public)
-    return server.key if is_public else None
+    return server.key if _is_public(client) else None
+
+
+def _is_public(client: TokenClient) -> bool:
+    return isinstance(client, AgentClient) or (isinstance(client, RegisteredClient) and client.is_public)
 
 
 def _store_user_token(

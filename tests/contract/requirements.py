@@ -191,7 +191,7 @@ REQUIREMENTS: Final = {
     "3.2:client-auth": "a client proves its secret, one way per request, else 401",
     "3.2:private-key-jwt": "a client may prove itself by a key of its own, once for each assertion",
     "3.3:authorize": "code flow with PKCE, consent and iss",
-    "3.4:refresh": "refresh tokens rotate; reuse kills the family",
+    "3.4:refresh": "refresh tokens rotate, a retry gets the same next one, reuse kills the family",
     "3.5:revoke": "RFC 7009: dead at once, 200 for unknown tokens too",
     "3.5:introspect": "RFC 7662: a client's own live tokens, else only active: false",
     "3.6:register": "RFC 7591 registration and client id metadata documents",

@@ -107,7 +107,10 @@ async def test_a_code_lives_a_minute(clock: Clock, ada: ConsentingUser, public_a
 async def test_a_thief_s_refresh_is_found_out_whoever_comes_first(ada: ConsentingUser, public_app: ClientApp) -> None:
     """Thief first: the owner's use ends it. Owner first: the thief's does."""
     stolen = await ada.tokens(public_app)
+    own = public_app.http.headers["user-agent"]
+    public_app.http.headers["user-agent"] = "thief"
     thief = (await public_app.refresh(stolen["refresh_token"])).json()
+    public_app.http.headers["user-agent"] = own
     refused(await public_app.refresh(stolen["refresh_token"]), GRANT)
     assert await status(public_app, thief) == 401
     refused(await public_app.refresh(thief["refresh_token"]), GRANT)

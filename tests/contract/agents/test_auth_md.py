@@ -100,6 +100,9 @@ async def test_an_agent_of_the_newer_generation_registers_is_claimed_and_renews(
     fresh = (await exchange(client, renewed["identity"]["assertion"])).json()
     assert (await client.get(LIST, headers=bearer(fresh))).status_code == 200
     stolen = {"type": "refresh", "refresh_token": identity["refresh_token"]["value"]}
+    retried = await made(client, **stolen)
+    assert retried["identity"]["refresh_token"] == renewed["identity"]["refresh_token"]
+    client.headers["user-agent"] = "thief"
     replay = await client.post(IDENTITY, json=stolen)
     assert (replay.status_code, replay.json()["error"]) == (400, "invalid_refresh_token")
     for dead in (token, fresh):
