@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from negotiator.base.search_terms import bare_text
+
 LIKENESS_THRESHOLD: Final = 0.8
 _NEAR_PROTECTED: Final = 0.5
 _GENERIC_WORDS: Final = frozenset({"mcp", "server", "official", "ai"})
@@ -38,9 +40,7 @@ class NameLikeness:
 
 def without_confusables(text: str) -> str:
     """The text in lower case without accents, look-alikes as Latin letters."""
-    flat = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    bare = "".join(char for char in flat if not unicodedata.combining(char))
-    return bare.translate(_LOOKALIKES)
+    return bare_text(text).translate(_LOOKALIKES)
 
 
 def folded_name(name: str) -> str:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from negotiator.base.search_terms import fold_text, split_words
+from negotiator.base.search_terms import bare_text, split_words
 
 _SPELLED: Final = re.compile(r"\b(?:[a-z0-9][ .\-_*|·]){3,}[a-z0-9]\b")
 _BETWEEN: Final = re.compile(r"[ .\-_*|·]")
@@ -42,7 +42,7 @@ def strip_invisible(text: str) -> str:
 
 def fold_lookalikes(text: str) -> str:
     """The text in lower case, without accents, look-alikes as Latin letters, spelled-out words joined."""
-    plain = fold_text(fold_text(text).translate(_LOOKALIKES))
+    plain = bare_text(bare_text(text).translate(_LOOKALIKES))
     joined = _SPELLED.sub(lambda found: f" {_BETWEEN.sub('', found[0])} ", plain)
     return joined.replace("’", "'")
 

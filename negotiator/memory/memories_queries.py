@@ -3,6 +3,7 @@
 Every change raises the owner's counter in the same transaction. Each worker compares it to update its index.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +15,7 @@ from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.base.errors import NotFound, PreconditionFailed
-from negotiator.base.search_terms import split_words
+from negotiator.base.search_terms import fold_text, split_words
 from negotiator.memory import content_guard
 from negotiator.memory.schemas_memories import ListMemories, MemoryCountsView
 from negotiator.memory.tables import IS_LIVE_SQL, WAITS_SQL, Memory, MemoryOwner, MemoryVersion, fits
@@ -22,6 +23,10 @@ from negotiator.store.statement import Query, RowInsertion, Statement, Transacti
 
 MemoryDocument = dict[str, Any]
 _LAST: Final = "mem_" + "z" * values.ID_LENGTH
+_APOSTROPHE: Final = re.compile("['’](?:s$)?")
+_PUNCTUATION: Final = r"""\w.,;:!?'"()\[\]‘’“”„«»–—…-"""
+_IS_LITERAL: Final = re.compile(rf"[^\x00-\x7f‘’“”„«»–—…]|^[^{_PUNCTUATION}]|[^{_PUNCTUATION}]$|^-\d|^\W+$")
+"""A text of a query that is no plain word: it has letters of other scripts, or a sign as `C++`, `-5` and `*` have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +187,22 @@ def page(tx: Transaction, owner: str, query: ListMemories, before: str | None) -
     )
     if query.query is None:
         return found
-    wanted = list(split_words(query.query))
-    return list(islice((row for row in found if _has_words(orjson.loads(row[1]), wanted)), most))
+    wanted = fold_text(query.query).split()
+    return list(islice((row for row in found if wanted and _has_words(orjson.loads(row[1]), wanted)), most))
 
 
 def _has_words(view: MemoryDocument, wanted: Sequence[str]) -> bool:
-    texts = (view["text"], view["counterparty"] or "", view["category"] or "", *view["tags"])
-    words = set(split_words(" ".join(texts)))
-    return all(any(word.startswith(start) for word in words) for start in wanted)
+    """Whether each text stands in the memory; one of Latin letters or digits alone stands at the start of a word."""
+    text = fold_text(" ".join((view["text"], view["counterparty"] or "", view["category"] or "", *view["tags"])))
+    words = {*split_words(text), *split_words(_APOSTROPHE.sub("", text))}
+
+    def stands(said: str) -> bool:
+        if _IS_LITERAL.search(said):
+            return said in text
+        starts = split_words(_APOSTROPHE.sub("", said))
+        return all(any(word.startswith(start) for word in words) for start in starts)
+
+    return all(map(stands, wanted))
 
 
 def counts(tx: Transaction, owner: str) -> MemoryCountsView:

@@ -108,7 +108,9 @@ class ListMemories(Strict):
     )
     pinned: bool | None = Field(None, description="Only pinned ones (true), or others (false).")
     query: ShortText | None = Field(
-        None, description="Words that all begin a word of the text, the counterparty, category or tags."
+        None,
+        description="Words that all begin a word of the text, the counterparty, category or tags; one with signs "
+        "(C++) or other than Latin letters stands anywhere in them.",
     )
     limit: int = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None

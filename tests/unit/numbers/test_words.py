@@ -1,5 +1,8 @@
 """Words as search sees them."""
 
+from unicodedata import normalize
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -21,6 +24,19 @@ def test_a_number_stays_one_word_and_its_thousands_are_not_parted() -> None:
 def test_a_question_of_stop_words_alone_is_still_a_question() -> None:
     assert stemmed_terms("what is it") == ["what", "is", "it"]
     assert stemmed_terms("what is the price") == ["price"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("パンダ", "ハンダ"), ("データベース", "テータヘース"), ("й", "и"), ("पानी", "पनि"), ("ที่", "ท")]
+)
+def test_marks_that_are_letters_tell_words_apart_however_they_are_composed(one: str, other: str) -> None:
+    assert list(split_words(f"{one} {other}")) == [one, other]
+    assert list(split_words(normalize("NFD", one))) == [one]
+
+
+@pytest.mark.parametrize(("one", "other"), [("Άλφα", "αλφα"), ("مُحَمَّد", "محمد"), ("שָׁלוֹם", "שלום"), ("1️⃣", "1")])
+def test_accents_and_optional_points_do_not_matter_in_any_script(one: str, other: str) -> None:
+    assert list(split_words(one)) == [other]
 
 
 @given(st.text())
