@@ -113,12 +113,14 @@ def _said(failure: Exception) -> str:
 class DeliveryResult:
     """Why a mail was not sent, empty when it was; `is_final` tells that another attempt would fail too.
 
-    `is_away` tells that the server gave no answer, so that other mails would fail as well.
+    `is_away` tells that the server gave no answer, so that other mails would fail as well, `is_of_recipient` that it
+    takes none for this recipient.
     """
 
     failure: str = ""
     is_final: bool = False
     is_away: bool = False
+    is_of_recipient: bool = False
 
 
 class Mailer:
@@ -158,7 +160,7 @@ class Mailer:
         except SMTPRecipientsRefused as refused:
             final = all(each.code >= _PERMANENT for each in refused.recipients)
             said = "; ".join(f"{each.recipient}: {each.message}" for each in refused.recipients)
-            return DeliveryResult(said, is_final=final)
+            return DeliveryResult(said, is_final=final, is_of_recipient=True)
         except SMTPSenderRefused as refused:
             return DeliveryResult(f"the sender {refused.sender} is refused (NEGOTIATOR_MAIL_FROM): {refused.message}")
         except (SMTPException, OSError, ValueError) as failure:

@@ -40,7 +40,10 @@ _NONCE: Final = 12
 
 
 class QueuedMail(TableModel, table=True):
-    """A mail that was not sent yet. `text` is encrypted; after `expires_at` (milliseconds) it is of no use."""
+    """A mail that was not sent yet. `text` is encrypted; after `until` (milliseconds) it is of no use.
+
+    `attempts` is negative where the mail server refused the recipient for now, which is no failure of the server.
+    """
 
     __tablename__ = "mails"
     __table_args__ = table_options(
@@ -203,10 +206,10 @@ class MailQueue:
             self._faults.worked()
             await self._store.write(lambda tx: _sent(tx, mail))
             return
-        if not result.is_final:
+        if not result.is_final and not result.is_of_recipient:
             self._faults.failed(result.failure)
         # The mail is not at fault when the server is away: it goes soon after the server is back.
-        delay = FIRST_RETRY if result.is_away else FIRST_RETRY * 4**mail.attempts
+        delay = FIRST_RETRY if result.is_away else FIRST_RETRY * 4 ** abs(mail.attempts)
         next_at = values.now() + min(delay, LONGEST_RETRY)
         if result.is_final or next_at >= mail.until:
             # An erasure may have deleted the mail while it was on its way.
@@ -214,9 +217,9 @@ class MailQueue:
                 self._mailer.keep(mail.recipient, mail.subject, text, failure=result.failure)
             await self._store.write(lambda tx: tx.run(_DELETE, mail=mail.id))
             return
-        await self._store.write(
-            lambda tx: tx.run(_POSTPONE, mail=mail.id, new_attempts=mail.attempts + 1, new_next_at=next_at)
-        )
+        tried = abs(mail.attempts) + 1
+        attempts = -tried if result.is_of_recipient else tried
+        await self._store.write(lambda tx: tx.run(_POSTPONE, mail=mail.id, new_attempts=attempts, new_next_at=next_at))
 
 
 def _clock() -> dict[str, int]:

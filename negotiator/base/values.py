@@ -15,6 +15,7 @@ from decimal import Context, Decimal, InvalidOperation
 from threading import Lock
 from typing import Annotated, Any, Final
 
+import idna
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, WithJsonSchema
 from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
 
@@ -90,6 +91,14 @@ def keyed_digest(pepper: bytes, text: str) -> str:
 
 def equal_in_constant_time(left: str, right: str) -> bool:
     return hmac.compare_digest(left.encode(), right.encode())
+
+
+def ascii_host(host: str) -> str:
+    """A host's name in lower case with A-labels (RFC 5891 §4.4), as browsers and mail servers name it.
+
+    ValueError for what cannot be one.
+    """
+    return host.lower() if host.isascii() else idna.encode(host, uts46=True).decode()
 
 
 def has_invisible_characters(text: str) -> bool:

@@ -10,8 +10,6 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from negotiator.trust.claims import mail_domain
-
 LONGEST_IDENTITY: Final = 512
 _DID = re.compile(r"did:[a-z0-9]+:[A-Za-z0-9._:%-]+")
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9-]{1,63}")
@@ -85,11 +83,6 @@ def is_document_url(text: str) -> bool:
         and "?" not in text
         and "#" not in text
     )
-
-
-def is_mailbox(text: str) -> bool:
-    """Whether this is a deliverable e-mail address."""
-    return mail_domain(text) is not None
 
 
 def _is_name(host: str) -> bool:

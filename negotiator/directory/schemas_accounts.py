@@ -9,7 +9,8 @@ from negotiator.agents.schemas import VERIFIED_EMAIL, AgentName
 from negotiator.base.schema import Lenient, Strict, example_schema, member_error, missing_members, requires_non_null
 from negotiator.base.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.base.values import Truth, Whole
-from negotiator.directory.claimed_identity import LONGEST_IDENTITY, ClaimedIdentity, is_did, is_mailbox
+from negotiator.directory.claimed_identity import LONGEST_IDENTITY, ClaimedIdentity, is_did
+from negotiator.trust.claims import mail_address
 
 ACCOUNT_REGISTER_PATH: Final = "/api/auth/register"
 LONGEST_OVERLAP: Final = 604_800
@@ -23,8 +24,8 @@ def _printable(text: str) -> str:
 
 
 def _mailbox(text: str) -> str:
-    email = text.strip().lower()
-    if not is_mailbox(email):
+    email = mail_address(text)
+    if email is None:
         raise ValueError("Must be an e-mail address")
     return email
 
@@ -100,10 +101,10 @@ class RegisterDirectoryAgent(Lenient):
     def identity(self) -> ClaimedIdentity:
         """The claimed identity."""
         if self._is_assertion:
-            return ClaimedIdentity("email", (self.assertion or "").strip().lower())
-        value = self.identity_value or ""
-        kind = self.identity_type or ""
-        return ClaimedIdentity(kind, value.strip().lower() if kind == "email" else value)
+            kind, value = "email", self.assertion or ""
+        else:
+            kind, value = self.identity_type or "", self.identity_value or ""
+        return ClaimedIdentity(kind, (mail_address(value) or value) if kind == "email" else value)
 
     @property
     def name(self) -> str:
@@ -115,7 +116,7 @@ def _form_error(identity: ClaimedIdentity) -> str:
     """What is wrong with the form of a value of its type, empty if nothing is."""
     if identity.type == "did" and not is_did(identity.value):
         return "Must be a DID such as did:key:z6Mk… or did:web:example.com"
-    if identity.type == "email" and not is_mailbox(identity.value):
+    if identity.type == "email" and mail_address(identity.value) != identity.value:
         return "Must be an e-mail address such as agent@example.com"
     if identity.type == "agent_id" and len(identity.value) < 3:
         return "Must have at least 3 characters"

@@ -10,10 +10,15 @@ from typing import Any, Final, TypeGuard
 
 from negotiator.base.errors import Forbidden, InvalidRequest, Refusal, Unauthorized, Unavailable
 from negotiator.base.strict_json import is_array, is_object
+from negotiator.base.values import ascii_host
 
 _SCOPES = re.compile(r"[\x21\x23-\x5b\x5d-\x7e ]*")
-# A dot-string (RFC 5321 §4.1.2) that is no encoded word: exactly what `normalise_email` lets an account have.
-_EMAIL = re.compile(r"(?!.*=\?)[!#-'*+./0-9=?A-Z^-~-]{1,64}@((?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63})")
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])"
+# A dot-string (RFC 5321 §4.1.2) that is no encoded word (RFC 2047): mail software decodes that, so that several texts
+# would name one mailbox.
+_EMAIL = re.compile(
+    r"(?!.*=\?)(?=.{1,64}@)[!#-'*+/0-9=?A-Z^-~-]+(?:\.[!#-'*+/0-9=?A-Z^-~-]+)*" rf"@((?:{_LABEL}?\.)+{_LABEL})"
+)
 _LATEST: Final = 253_402_300_799
 
 
@@ -136,6 +141,16 @@ def mail_domain(address: str) -> str | None:
     """
     found = _EMAIL.fullmatch(address) if len(address) <= 254 else None
     return found[1].lower() if found else None
+
+
+def mail_address(text: str) -> str | None:
+    """The e-mail address as it is kept: in lower case, its domain in ASCII; None for other texts."""
+    local, at, domain = text.strip().rpartition("@")
+    try:
+        address = f"{local}{at}{ascii_host(domain)}"
+    except ValueError:
+        return None
+    return address.lower() if mail_domain(address) else None
 
 
 _GRANT: Final = (InvalidRequest, "invalid_grant")

@@ -1,8 +1,11 @@
 """The configuration of one trusted issuer of identity assertions, and the allowed signature algorithms."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Final
+
+from negotiator.base.values import ascii_host
 
 ALGORITHMS: Final = ("RS256", "PS256", "ES256", "ES384", "EdDSA")
 """The signature algorithms that issuers may use, by PyJWT's names; symmetric ones and `none` are excluded."""
@@ -13,6 +16,13 @@ _NAMES: Final = {**{name: name for name in ALGORITHMS}, "Ed25519": "EdDSA"}
 def canonical_algorithm(name: object) -> str | None:
     """The allowed algorithm of this exact name, or None; RFC 9864's `Ed25519` is our `EdDSA`."""
     return _NAMES.get(name) if isinstance(name, str) else None
+
+
+def _spelled(domain: str) -> str:
+    """The domain as `mail_domain` gives it; one that cannot be a host's name fits none."""
+    with suppress(ValueError):
+        return ascii_host(domain)
+    return domain.lower()
 
 
 def check_algorithms(names: Iterable[str]) -> tuple[str, ...]:
@@ -51,4 +61,4 @@ class Issuer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "algorithms", check_algorithms(self.algorithms))
-        object.__setattr__(self, "email_domains", tuple(name.lower() for name in self.email_domains))
+        object.__setattr__(self, "email_domains", tuple(map(_spelled, self.email_domains)))

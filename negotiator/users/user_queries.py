@@ -14,13 +14,13 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, FieldError, NotFound, ValidationFailed
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust import revocations
+from negotiator.trust.claims import mail_address
 from negotiator.users import session_queries
 from negotiator.users.tables import User
 
 SHORTEST_PASSWORD: Final = 12
 _EASY: Final = 1_000_000
 _LOOKED_AT: Final = 24
-_LONGEST_EMAIL: Final = 254
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)  # OWASP's argon2id minimum
 _ADD = Statement(insertion(User).on_conflict_do_nothing())
@@ -64,23 +64,9 @@ _SET_PASSWORD = Statement(
 
 
 def normalise_email(text: str) -> str:
-    """The e-mail address without surrounding space and in lower case; 422 when the text is not an address.
-
-    An address with an encoded word (RFC 2047) is refused: mail software decodes it, so that several texts would name
-    one mailbox.
-    """
-    email = text.strip().lower()
-    local, at, domain = email.rpartition("@")
-    plain = email.isprintable() and not any(mark in email for mark in ' <>()[],;:"\\')
-    if not (
-        at
-        and local
-        and "." in domain.strip(".")
-        and plain
-        and len(email) <= _LONGEST_EMAIL
-        and "@" not in local
-        and "=?" not in email
-    ):
+    """The e-mail address as accounts have it (`mail_address`); 422 when the text is not an address."""
+    email = mail_address(text)
+    if email is None:
         raise ValidationFailed([FieldError("/email", "This is no e-mail address.")])
     return email
 

@@ -106,6 +106,26 @@ async def test_a_server_that_is_away_is_tried_with_one_mail_and_all_go_once_it_i
 
 
 @pytest.mark.asyncio
+async def test_a_recipient_whom_the_server_refuses_for_now_is_no_failure_of_the_server(
+    store: SqliteStore, tmp_path: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mails, tried = queue(store, 1, tmp_path), list[str]()
+
+    async def send(_mailer: Mailer, to: str, *_: Any, **__: Any) -> DeliveryResult:
+        tried.append(to)
+        return DeliveryResult("no such domain now", is_of_recipient=True)
+
+    monkeypatch.setattr(Mailer, "send", send)
+    assert await add(store, mails, life=150_000)
+    for _ in range(3):
+        await mails.send_due()
+        assert mails.state() == "ok"
+        clock.advance(FIRST_RETRY * 4 // 1000 + 1)
+    assert tried == [ADA, ADA]
+    assert len(kept(tmp_path)) == 1
+
+
+@pytest.mark.asyncio
 async def test_of_many_processes_one_sends_each_mail(store: SqliteStore, tmp_path: Path) -> None:
     async with recording_smtp("plain") as server:
         mails = [queue(store, server.port, tmp_path) for _ in range(4)]
