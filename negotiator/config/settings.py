@@ -3,15 +3,17 @@
 An unknown or ill-typed setting stops the start with one clear line (docs/contract 5.1).
 """
 
+from contextlib import suppress
 from email.utils import getaddresses
 from importlib.util import find_spec
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from negotiator.base.values import ascii_host
 from negotiator.config.settings_files import (
     ENV_PREFIX,
     GivenSetting,
@@ -101,6 +103,7 @@ class TransportSettings(BaseModel):
     )
 
 
+_PORTS: Final = {"http": 80, "https": 443}
 _SQLITE: Final = "sqlite+aiosqlite:///"
 _POSTGRESQL: Final = "postgresql+asyncpg://"
 _SHORTEST_TRAIL: Final = 30
@@ -296,6 +299,11 @@ class Settings(SpeechSettings, TransportSettings):
             ip_network(network)
         return value
 
+    @field_validator("trusted_origins")
+    @classmethod
+    def _are_origins(cls, value: list[str]) -> list[str]:
+        return [_origin(each) if "://" in each else each for each in value]
+
     @field_validator("services")
     @classmethod
     def _at_least_one(cls, value: list[str]) -> list[str]:
@@ -326,6 +334,8 @@ class Settings(SpeechSettings, TransportSettings):
             raise ValueError("must be an http(s) URL without query and fragment")
         if value.endswith("/"):
             raise ValueError("must not end with a slash")
+        if value != (canonical := _origin(value) + parts.path):
+            raise ValueError(f"must be written as browsers send it: {canonical}")
         return value
 
     @field_validator("metrics_listen")
@@ -450,13 +460,22 @@ class Settings(SpeechSettings, TransportSettings):
     @property
     def allowed_origins(self) -> tuple[str, ...]:
         """The origin of `base_url` and the trusted ones: their pages may open sockets and use public MCP tools."""
-        base = urlsplit(self.base_url)
-        return (f"{base.scheme}://{base.netloc}", *self.trusted_origins)
+        return (_origin(self.base_url), *self.trusted_origins)
 
     @property
     def proxies(self) -> tuple[Network, ...]:
         """The networks whose forwarded headers are trusted."""
         return tuple(ip_network(network) for network in self.trusted_proxies)
+
+
+def _origin(url: str) -> str:
+    """The origin of a URL as browsers send it (RFC 6454 §6.2): lower case, A-labels, no default port."""
+    parts = urlsplit(url)
+    host = ascii_host(parts.hostname or "")
+    with suppress(ValueError):
+        host = str(ip_address(host))
+    port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}"
 
 
 def find_sources() -> SettingsSources:

@@ -200,6 +200,16 @@ def read(*files: Path, **variables: str) -> SettingsSources:
             'base_url = "https://a.example"\nlimit_rpm = "many"\n',
             "negotiator.toml, line 2: limit_rpm: Input should be a valid integer",
         ),
+        (
+            "negotiator.toml",
+            'base_url = "https://N.Example:443"\n',
+            "negotiator.toml, line 1: base_url: must be written as browsers send it: https://n.example",
+        ),
+        (
+            "negotiator.toml",
+            'base_url = "https://b\u00fccher.example/n"\n',
+            "negotiator.toml, line 1: base_url: must be written as browsers send it: https://xn--bcher-kva.example/n",
+        ),
         ("negotiator.toml", "a = 1\nthis is no toml\n", "negotiator.toml, line 2: Expected '='"),
         ("negotiator.toml", "[negotiator]\n", "negotiator.toml, line 1: negotiator is not a"),
         (
