@@ -35,7 +35,7 @@ def read_keys(path: Path, algorithms: Sequence[str], *, named: bool) -> str:
 
     `named` means that the operator named the algorithms: then one that no key fits is warned of.
     """
-    text = path.read_text()
+    text = path.read_text("utf-8")
     try:
         document = read_object(text.encode())
     except ValueError as fault:

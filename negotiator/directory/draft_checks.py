@@ -31,7 +31,7 @@ class InjectionFlag:
     pointer: str
 
 
-_PATTERNS: Final = tomllib.loads(Path(__file__).with_name("injection_patterns.toml").read_text())
+_PATTERNS: Final = tomllib.loads(Path(__file__).with_name("injection_patterns.toml").read_text("utf-8"))
 _PART = re.compile(r"@(\w+)")
 
 

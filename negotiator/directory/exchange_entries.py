@@ -108,9 +108,9 @@ def content_version() -> str:
 
 def read_content() -> Iterator[ImportedEntry]:
     """Every entry of the content files, in the order of the taxonomy and of the files."""
-    sources = tomllib.loads((CONTENT_FOLDER / "sources.toml").read_text())
+    sources = tomllib.loads((CONTENT_FOLDER / "sources.toml").read_text("utf-8"))
     for category in TAXONOMY:
-        for tool in tomllib.loads((CONTENT_FOLDER / f"{category}.toml").read_text())["tool"]:
+        for tool in tomllib.loads((CONTENT_FOLDER / f"{category}.toml").read_text("utf-8"))["tool"]:
             yield ImportedEntry(_content_record(tool, category, sources), wanted_slug=tool["slug"])
 
 

@@ -27,7 +27,7 @@ class Category:
 
 def load_taxonomy(path: Path) -> dict[str, Category]:
     """The categories of a TOML file by slug, in the order of the file."""
-    entries = tomllib.loads(path.read_text())["category"]
+    entries = tomllib.loads(path.read_text("utf-8"))["category"]
     return {
         entry["slug"]: Category(
             entry["slug"],
@@ -42,7 +42,7 @@ def load_taxonomy(path: Path) -> dict[str, Category]:
 
 
 TAXONOMY: Final = load_taxonomy(Path(__file__).parent / "content" / "taxonomy.toml")
-TASKS: Final[Mapping[str, str]] = tomllib.loads((Path(__file__).parent / "content" / "tasks.toml").read_text())["tasks"]
+TASKS: Final[Mapping[str, str]] = tomllib.loads((Path(__file__).parent / "content" / "tasks.toml").read_text("utf-8"))["tasks"]
 """What people want done in their words, for each subcategory."""
 SUBCATEGORIES: Final = frozenset(slug for category in TAXONOMY.values() for slug in category.subcategories)
 """The slugs of all subcategories; each belongs to one category."""

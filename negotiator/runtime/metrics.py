@@ -508,7 +508,7 @@ def _disk(space: DiskSpace | None) -> Iterator[str]:
 def _resident(pid: int) -> int | None:
     """The resident memory of a process in bytes; None where there is no /proc."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return None
 

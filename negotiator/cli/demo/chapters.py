@@ -237,7 +237,7 @@ def _company_sign_in(journey: DemoContext) -> None:
     journey.step("The operator trusts the company's identity provider.")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "jwks.json"
-        file.write_text(json.dumps(provider.jwks()))
+        file.write_text(json.dumps(provider.jwks()), "utf-8")
         journey.operate(
             *("issuers", "add", provider.name, "--jwks-file", str(file)),
             *("--algorithm", "ES256", "--client-id", _AGENT_CLIENT_ID),

@@ -50,7 +50,7 @@ class ExampleCase:
 def read_case(name: str, now: datetime) -> ExampleCase:
     """The case of this name, with days that count from `now`."""
     file = resources.files("negotiator.cli.demo") / "cases" / f"{name}.toml"
-    return ExampleCase(**_dated(tomllib.loads(file.read_text()), "", now))
+    return ExampleCase(**_dated(tomllib.loads(file.read_text("utf-8")), "", now))
 
 
 def _load_case(http: httpx2.Client, case: ExampleCase) -> str:
@@ -161,8 +161,8 @@ def run_examples(folder: Path, port: int = 0) -> Generator[tuple[DemoServer, Exa
         if not record.exists():
             found = fill_database(site)
             record.touch(0o600)
-            record.write_text(json.dumps(asdict(found)))
-        yield site, ExampleDatabase(**json.loads(record.read_text()))
+            record.write_text(json.dumps(asdict(found)), "utf-8")
+        yield site, ExampleDatabase(**json.loads(record.read_text("utf-8")))
 
 
 def describe(site: DemoServer, stored: ExampleDatabase) -> str:

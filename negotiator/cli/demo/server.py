@@ -58,7 +58,7 @@ class DemoServer:
             cwd=self.folder,
             input=text,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         if done.returncode:
@@ -68,7 +68,7 @@ class DemoServer:
 
     def log(self) -> str:
         """The log of a server started by the demo."""
-        return (self.folder / _LOG).read_text()
+        return (self.folder / _LOG).read_text("utf-8")
 
 
 def existing_server(url: str) -> DemoServer:

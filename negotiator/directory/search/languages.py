@@ -142,7 +142,7 @@ def _words(text: str) -> list[str]:
 @cache
 def load_translator(path: Path) -> QueryTranslator:
     """The translator of a TOML file with `stop` and `words.rows`."""
-    content = tomllib.loads(path.read_text())
+    content = tomllib.loads(path.read_text("utf-8"))
     rows: list[list[str]] = content["words"]["rows"]
     return QueryTranslator(
         {

@@ -117,6 +117,6 @@ def stems(text: str) -> Phrase:
 
 def load_synonyms(path: Path) -> Synonyms:
     """The synonyms of a TOML file: `groups` of every theme, and the table `widen`."""
-    themes: dict[str, Any] = tomllib.loads(path.read_text())
+    themes: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
     wider = themes.pop("widen", {})
     return Synonyms((group for theme in themes.values() for group in theme["groups"]), wider)
