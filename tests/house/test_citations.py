@@ -39,6 +39,13 @@ def test_cited_sections_of_the_contract_exist() -> None:
     assert not [(name, number) for name, number in cited if number not in sections()]
 
 
+def test_rules_are_numbered_in_order_within_their_section() -> None:
+    for page in sorted(CONTRACT.glob("[0-9]*.md")):
+        for section in page.read_text().split("\n## ")[1:]:
+            rules = [int(number) for number in re.findall(r"^(\d+)\. ", section, re.MULTILINE)]
+            assert rules == [*range(1, len(rules) + 1)], section.splitlines()[0]
+
+
 def test_sections_are_numbered_in_order_within_their_page() -> None:
     for page in CONTRACT.glob("[0-9]*-*.md"):
         chapter = page.name.partition("-")[0]
