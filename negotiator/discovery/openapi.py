@@ -61,6 +61,7 @@ _IF_MATCH: Final[dict[str, Any]] = {
 }
 _REASONS: Final = {
     200: "It was there already; this is it.",
+    204: "The session is over and all its events were seen.",
     304: "The client has what the ETag names.",
     400: "The request is malformed, or refused for the reason its error names.",
     401: "No credential, or one that is not believed.",
@@ -255,7 +256,7 @@ def _responses(operation: Operation, known: SchemaComponents) -> dict[str, Any]:
     budget = () if operation.probe else (429,)
     statuses = {*operation.refusals, *budget, 503, *_implied(operation), *([304] if tagged else [])}
     refusal = {"content": {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
-    bodies = {HTTPStatus.OK: success, HTTPStatus.NOT_MODIFIED: {}}
+    bodies = {HTTPStatus.OK: success, HTTPStatus.NO_CONTENT: {}, HTTPStatus.NOT_MODIFIED: {}}
     refused = {
         str(status): {**bodies.get(HTTPStatus(status), refusal), "description": _REASONS[status]}
         for status in sorted(statuses)

@@ -112,7 +112,7 @@ class SessionRoutes:
                 output=EventPage,
                 budget=lambda _asked: TELEPROMPTER_BUDGET,
                 media_type=EVENT_STREAM_TYPE,
-                refusals=(400, 404, 422),
+                refusals=(204, 400, 404, 422),
                 tool=ToolOffer(
                     "Follow a teleprompter session",
                     hint="Use it when another program sends the call and you watch for cards.",
@@ -233,12 +233,14 @@ class SessionRoutes:
         return await self.listening.hear(call.caller, call.input)
 
     async def follow(self, call: Call[FollowSession]) -> Any:
-        """A page of events, or an event stream."""
+        """A page of events, or an event stream; 204, at which an EventSource stops, when nothing can follow."""
         owner, asked, log = call.caller.principal, call.input, self.listening.log
         if EVENT_STREAM_TYPE in call.headers.get("accept", ""):
             last = call.headers.get("last-event-id", "")
             after = int(last[:18]) if last.isascii() and last.isdigit() else asked.after
-            await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+            session = await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+            if session.state == "ended" and after >= session.seq:
+                return Answer(None, 204)
             batches = log.follow(call.caller, asked.id, after)
             return Answer(event_stream(batches), media_type=EVENT_STREAM_TYPE)
         session, events = await log.after(owner, asked.id, asked.after, asked.limit)

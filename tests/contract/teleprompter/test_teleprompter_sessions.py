@@ -172,6 +172,9 @@ async def test_the_stream_goes_on_where_the_last_one_broke(teleprompter_client: 
     assert [event["seq"] for event in whole] == [1, 2, 3]
     assert whole == (await teleprompter_client.events(one))["items"]
     assert await teleprompter_client.stream(one, last_event_id="2") == whole[2:]
+    seen = {**teleprompter_client.headers, "accept": "text/event-stream", "last-event-id": str(whole[-1]["seq"])}
+    over = await teleprompter_client.client.get(f"{one}/events", headers=seen)
+    assert (over.status_code, over.content) == (204, b"")
 
 
 @covers("8.1:pause")
