@@ -194,15 +194,14 @@ class Collections:
         view = await self.store.scan(lambda tx: self._view(tx, collections_queries.find_shared(tx, token), owned=True))
         return {**view, "origin": None}
 
-    async def add(self, call: Call[NewCollection]) -> Answer:
+    async def add(self, call: Call[NewCollection]) -> CollectionView:
         caller = call.caller
 
         def unit(tx: Transaction) -> CollectionView:
             made = collections_queries.add(tx, caller, call.input)
             return self._view(tx, made, owned=True)
 
-        view: CollectionView = await self.store.write(call.once(unit))
-        return Answer(view, 201, {"location": f"{self.base}{COLLECTIONS_PATH}/{view['id']}"})
+        return await self.store.write(call.once(unit))
 
     async def replace(self, call: Call[ReplaceCollection]) -> CollectionView:
         call.require_condition()

@@ -92,6 +92,8 @@ class Endpoint:
         self.lists = reading.list_fields(operation.input)
         lenient = operation.input.model_config.get("extra") == "ignore"
         self.invalid_input_error = InvalidRequest if lenient else None
+        self.makes_readable = False
+        """Whether what it makes is read at its own path with the new id behind it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["operation"] = self.operation.name
@@ -101,6 +103,9 @@ class Endpoint:
             incoming = _IncomingHttpCall(self, scope, receive, headers, address)
             answer = await run(self.operation, pipeline, incoming, context)
             body: Any = answer.body
+            if answer.status == HTTPStatus.CREATED and self.makes_readable:
+                place = f"{pipeline.refusals.base}{scope['path']}/{body['id']}"
+                answer = Answer(body, answer.status, {**answer.headers, "location": place}, answer.media_type)
             if isinstance(body, AsyncGenerator):
                 await _count_stream(scope, cast("BodyChunks", body))
         except RequestAborted:
@@ -320,9 +325,14 @@ class EndpointPaths:
         self._literal: dict[str, EndpointsByMethod] = {}
         self._templates: dict[int, list[tuple[str, EndpointsByMethod]]] = {}
         """By the number of slashes; a literal part comes before a parameter at the same place."""
-        for endpoint in endpoints:
+        known = tuple(endpoints)
+        for endpoint in known:
             for path in (endpoint.operation.path, *endpoint.operation.aliases):
                 self._methods(path)[endpoint.operation.method] = endpoint
+        for endpoint in known:
+            if endpoint.operation.status == HTTPStatus.CREATED:
+                readers, _ = self.find(f"{endpoint.operation.path}/id")
+                endpoint.makes_readable = "GET" in (readers or {})
 
     def find(self, path: str) -> tuple[EndpointsByMethod | None, dict[str, str]]:
         """The endpoints by method, None when no operation is here, and the parameters of the path."""

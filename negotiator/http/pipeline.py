@@ -40,6 +40,7 @@ class RefusalRenderer:
     """Renders refusals as answers; `resource` is the path that challenges name as the protected resource (RFC 9728)."""
 
     def __init__(self, base: str, resource: str = "") -> None:
+        self.base = base
         metadata = f"{base}/.well-known/oauth-protected-resource{resource}"
         self._parameters = f'realm="negotiator", resource_metadata="{metadata}"'
 

@@ -48,7 +48,8 @@ async def test_a_battle_plan_is_made_and_kept_and_tactics_are_listed(
     one = await opened(client, headers)
     plan = await client.post(f"{one}/battle-plans", json={}, headers=headers)
     assert plan.status_code == 201, plan.text
-    kept = await client.get(f"{one}/battle-plans/{plan.json()['id']}", headers=headers)
+    assert plan.headers["location"].endswith(f"{one}/battle-plans/{plan.json()['id']}")
+    kept = await client.get(plan.headers["location"], headers=headers)
     assert kept.json()["concession_schedule"] == plan.json()["concession_schedule"]
     tactics = await client.get("/api/tactics?limit=5", headers=headers)
     assert len(tactics.json()["items"]) == 5

@@ -29,6 +29,7 @@ async def test_what_is_opened_is_what_is_read(client: httpx2.AsyncClient, regist
     assert answer.status_code == 201
     limited(answer)
     made = answer.json()
+    assert (await client.get(answer.headers["location"], headers=headers)).json() == made
     assert (made["title"], made["role"], made["state"]) == (OPENING["title"], "buyer", "draft")
     assert made["issues"][0]["name"] == "price"
     assert made["revision"] == 1
