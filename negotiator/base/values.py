@@ -202,6 +202,18 @@ def _no_null(text: str) -> str:
     return text
 
 
+_DIRECTIONS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def _readable(text: str) -> str:
+    """A text that people tell from others: something of it is seen, and it does not turn what stands beside it."""
+    if all(mark.isspace() or unicodedata.category(mark) in _INVISIBLE_CATEGORIES for mark in text):
+        raise ValueError("Must have a character that can be seen")
+    if _DIRECTIONS.search(text):
+        raise ValueError("Must not hold characters that change the direction of writing")
+    return text
+
+
 def check_scalar(value: Any) -> Any:
     """The value if it is a JSON scalar other than null, with limits on numbers and texts; else `ValueError`."""
     match value:
@@ -249,15 +261,31 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _moment(value: Any) -> datetime:
-    """An RFC 3339 timestamp with an offset, as UTC."""
+def _whole_in_text(value: Any) -> Any:
+    """A number of a query: of texts that pydantic would accept, `1_0`, `10.0` and ` 10` are refused."""
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,40}", value):
+        raise ValueError("Must be a whole number")
+    return value
+
+
+def _number_in_text(value: Any) -> Any:
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?", value):
+        raise ValueError("Must be a number")
+    return value
+
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def read_moment(value: Any) -> datetime:
+    """An RFC 3339 timestamp with an offset, as UTC; the seconds may be left out."""
     try:
-        if not isinstance(value, str | datetime):
-            raise ValueError("not text")
-        at = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        if at.tzinfo is None:
-            raise ValueError("no offset")
-        moment = at.astimezone(UTC)
+        if isinstance(value, datetime) and value.tzinfo:
+            moment = value.astimezone(UTC)
+        elif isinstance(value, str) and _MOMENT.fullmatch(value):
+            moment = datetime.fromisoformat(value.upper()).astimezone(UTC)
+        else:
+            raise ValueError("no timestamp")
     except (ValueError, OverflowError):
         raise ValueError("Must be a moment with its date, time and offset") from None
     if not 1970 <= moment.year < 9999:
@@ -294,13 +322,21 @@ Amount = Annotated[
         }
     ),
 ]
-Moment = Annotated[Any, AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+Moment = Annotated[Any, AfterValidator(read_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 _WithoutNull = SchemaKeyword("pattern", NO_NULL)
-TitleText = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_no_null), _WithoutNull]
+TitleText = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200),
+    AfterValidator(_no_null),
+    AfterValidator(_readable),
+    _WithoutNull,
+]
 ShortText = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_no_null), _WithoutNull]
 LongText = Annotated[str, StringConstraints(min_length=1, max_length=2000), AfterValidator(_no_null), _WithoutNull]
 Whole = Annotated[int, BeforeValidator(_number)]
 Number = Annotated[float, BeforeValidator(_number)]
+QueryWhole = Annotated[int, BeforeValidator(_whole_in_text)]
+QueryNumber = Annotated[float, BeforeValidator(_number_in_text)]
 Truth = Annotated[bool, Strict()]
 Share = Annotated[Number, Field(ge=0, le=1, examples=[0.8])]
 Utility = Annotated[Number, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]

@@ -82,10 +82,13 @@ def endpoint_url(text: str) -> str:
     return text
 
 
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
 def rfc3339_moment(value: Any) -> Any:
     """A date, datetime or ISO text as RFC 3339 in UTC with milliseconds."""
     if isinstance(value, str):
-        value = datetime.fromisoformat(value)
+        value = date.fromisoformat(value) if _DAY.fullmatch(value) else values.read_moment(value)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime.combine(value, time(), UTC)
     if not isinstance(value, datetime):

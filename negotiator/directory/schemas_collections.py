@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from negotiator.base.schema import Strict, example_schema, merge_patch
-from negotiator.base.values import Origin, Whole
+from negotiator.base.values import Origin, QueryWhole, Whole
 from negotiator.directory.record_text import LineText, ProseText
 from negotiator.http.cursors import Cursor
 
@@ -75,7 +75,7 @@ class EditCollection(merge_patch(NewCollection), CollectionId):
 class ListCollections(Strict):
     """A page of the user's collections, newest first."""
 
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from negotiator.base.errors import InvalidRequest
 from negotiator.base.schema import Strict, example_schema
+from negotiator.base.values import QueryWhole
 from negotiator.directory.record_text import LineText, MomentText, ProseText
 from negotiator.directory.tool_keys import is_tracking_parameter
 from negotiator.directory.tool_record import (
@@ -95,7 +96,7 @@ class ListTools(ListingQuery):
     facets: Annotated[tuple[FacetName, ...], Field(max_length=12)] = Field(
         (), description="Filters whose values are counted."
     )
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
     model_config = Strict.model_config | {"json_schema_extra": example_schema({"query": "vector database"})}
@@ -155,8 +156,8 @@ class BatchGet(Strict):
 class ListChanges(ListingQuery):
     """A position in the feed: after number `since`, or at `cursor`."""
 
-    since: int = Field(0, ge=0, le=2**62, description="The number of the last change seen.")
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    since: QueryWhole = Field(0, ge=0, le=2**62, description="The number of the last change seen.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
@@ -270,7 +271,7 @@ class ListServers(ListingQuery):
     version: Annotated[str, Field(max_length=100)] | None = Field(None, description="`latest`, or an exact version.")
     updated_since: MomentText | None = None
     include_deleted: bool = False
-    limit: int = Field(30, ge=1, le=100)
+    limit: QueryWhole = Field(30, ge=1, le=100)
     cursor: Cursor = None
 
 

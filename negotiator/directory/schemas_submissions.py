@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.base.schema import Strict, any_of_schemas, example_schema, merge_patch, requires_non_null
-from negotiator.base.values import Origin
+from negotiator.base.values import Origin, QueryWhole
 from negotiator.directory.record_text import ProseText, WebUrl
 from negotiator.directory.tool_record import ToolDraft
 from negotiator.http.cursors import Cursor
@@ -111,7 +111,7 @@ class ListSubmissions(Strict):
     """A page of the user's submissions, newest first."""
 
     status: SubmissionStatus | None = Field(None, description="Only those with this status.")
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 

@@ -42,7 +42,9 @@ def load_taxonomy(path: Path) -> dict[str, Category]:
 
 
 TAXONOMY: Final = load_taxonomy(Path(__file__).parent / "content" / "taxonomy.toml")
-TASKS: Final[Mapping[str, str]] = tomllib.loads((Path(__file__).parent / "content" / "tasks.toml").read_text("utf-8"))["tasks"]
+TASKS: Final[Mapping[str, str]] = tomllib.loads((Path(__file__).parent / "content" / "tasks.toml").read_text("utf-8"))[
+    "tasks"
+]
 """What people want done in their words, for each subcategory."""
 SUBCATEGORIES: Final = frozenset(slug for category in TAXONOMY.values() for slug in category.subcategories)
 """The slugs of all subcategories; each belongs to one category."""

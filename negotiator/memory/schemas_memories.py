@@ -6,7 +6,7 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from negotiator.base.schema import Strict, example_schema, merge_patch
-from negotiator.base.values import Moment, Number, Origin, Scalar, ShortText, Truth, Whole
+from negotiator.base.values import Moment, Number, Origin, QueryWhole, Scalar, ShortText, Truth, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.memory.content_guard import strip_invisible
 from negotiator.memory.search_filters import SearchFilters
@@ -102,7 +102,9 @@ class ListMemories(Strict):
     category: ShortText | None = Field(None, description="Only those of this category.")
     counterparty: ShortText | None = Field(None, description="Only those about this other side.")
     negotiation_id: ShortText | None = Field(None, description="Only those from this negotiation.")
-    trust: int | None = Field(None, ge=0, le=3, description="Least trust; 0 also finds memories of unknown authors.")
+    trust: QueryWhole | None = Field(
+        None, ge=0, le=3, description="Least trust; 0 also finds those of unknown authors."
+    )
     waiting: bool | None = Field(
         None, description="Only those that wait for the user's review (true), or do not (false)."
     )
@@ -112,14 +114,14 @@ class ListMemories(Strict):
         description="Words that all begin a word of the text, the counterparty, category or tags; one with signs "
         "(C++) or other than Latin letters stands anywhere in them.",
     )
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
 class ListMemoryVersions(MemoryId):
     """A page of a memory's earlier versions, newest first."""
 
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
@@ -162,7 +164,7 @@ class SearchMemories(Strict):
 class EraseMemories(Strict):
     """To erase everything, the caller confirms the current number of memories."""
 
-    confirm: int = Field(ge=0, description="How many memories there are, over all statuses.")
+    confirm: QueryWhole = Field(ge=0, description="How many memories there are, over all statuses.")
 
 
 class MemorySourceView(TypedDict):

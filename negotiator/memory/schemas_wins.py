@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from negotiator.base.field_errors import pointed_error
 from negotiator.base.schema import Strict, example_schema, merge_patch
-from negotiator.base.values import MINOR_UNITS, Amount, LongText, Moment, Origin, Scalar, ShortText, Whole
+from negotiator.base.values import MINOR_UNITS, Amount, LongText, Moment, Origin, QueryWhole, Scalar, ShortText, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.memory.schemas_memories import MemorySourceView, VisibleName
 from negotiator.numbers.written import AmountReader, Currency, currency_code
@@ -153,7 +153,7 @@ class ListWins(Strict):
     kind: ShortText | None = Field(None, description="Only those of this kind.")
     counterparty: ShortText | None = Field(None, description="Only those with this other side.")
     negotiation_id: ShortText | None = Field(None, description="Only that of this negotiation.")
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 

@@ -6,7 +6,7 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
 from negotiator.base.schema import MergePatch, Strict
-from negotiator.base.values import Origin, ShortText, TitleText, Truth
+from negotiator.base.values import Origin, QueryWhole, ShortText, TitleText, Truth
 from negotiator.http.cursors import Cursor
 from negotiator.terms.negotiation_body import NegotiationBody
 
@@ -79,14 +79,14 @@ class ListNegotiations(Strict):
         "newest", description="By opening, last change or deadline (soonest first)."
     )
     latest: bool = Field(False, description="Adds `latest` to each: last offers, newest plan, what is unconfirmed.")
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
 class ListOf(NegotiationId):
     """A page of what belongs to a negotiation, newest first."""
 
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 

@@ -27,7 +27,17 @@ from negotiator.base.schema import (
     example_schema,
     requires_non_null,
 )
-from negotiator.base.values import LongText, Number, Origin, ShortText, TitleText, Truth, ValuePackage, Whole
+from negotiator.base.values import (
+    LongText,
+    Number,
+    Origin,
+    QueryWhole,
+    ShortText,
+    TitleText,
+    Truth,
+    ValuePackage,
+    Whole,
+)
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.schemas_advice import LeverageBody, UtteranceText
 from negotiator.negotiations.schemas_negotiations import NegotiationId
@@ -226,7 +236,7 @@ class ListTactics(Strict):
     phase: Phase | None = Field(None, description="Only those for this phase.")
     query: ShortText | None = Field(None, description="Words in the name, the aliases or the summary.")
     owner: Owner | None = Field(None, description="`catalogue` for built-in ones, `user` for your own.")
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 

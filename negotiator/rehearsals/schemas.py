@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from negotiator.base.schema import example_schema
-from negotiator.base.values import LongText, ShortText
+from negotiator.base.values import LongText, ShortText, Whole
 from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind, Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
@@ -31,7 +31,7 @@ class StartRehearsal(NegotiationId):
 
     kind: PersonKind = Field("fair", description=_KIND)
     hardness: Hardness = Field("normal", description=_HARDNESS)
-    seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
+    seed: Whole | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
 
 
 class RehearsalId(NegotiationId):
@@ -62,7 +62,7 @@ class Rehearse(NegotiationId):
     rehearsal_id: ShortText | None = Field(None, description="reh_…; a new one begins without it.")
     kind: PersonKind = Field("fair", description="Their character.")
     hardness: Hardness = Field("normal", description="How hard.")
-    seed: int | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
+    seed: Whole | None = Field(None, ge=0, le=LARGEST_SEED, description=_SEED)
     action: TurnAction | None = Field(None, description=_ACTION)
     package: PackageInput | None = Field(None, description="Values by issue.")
     text: LongText | None = Field(None, description=_TEXT)

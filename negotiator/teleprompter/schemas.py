@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from negotiator.advice.tactics.tactic import NegotiationRole
 from negotiator.base import values
 from negotiator.base.schema import Strict, example_schema
-from negotiator.base.values import LongText, Moment, Origin, ShortText, Truth
+from negotiator.base.values import LongText, Moment, Origin, QueryNumber, QueryWhole, ShortText, Truth, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.schemas_tactics import RecognisedTacticView
 from negotiator.teleprompter.consent import ConsentBasis, Retention
@@ -71,14 +71,14 @@ class ListSessions(Strict):
     """Your sessions, newest first."""
 
     state: SessionState | None = Field(None, description="Only those in this state.")
-    limit: int = Field(20, ge=1, le=100, description="How many at most.")
+    limit: QueryWhole = Field(20, ge=1, le=100, description="How many at most.")
     cursor: Cursor = None
 
 
 class OpenStream(SessionId):
     """A WebSocket of one of your sessions."""
 
-    after: int | None = Field(
+    after: QueryWhole | None = Field(
         None,
         ge=0,
         le=values.NEWEST,
@@ -93,8 +93,8 @@ class UtteranceBody(Strict):
     speaker: Speaker = Field("them", description="Who speaks.")
     text: UtteranceText = Field(description="What was heard so far; it replaces what was sent before.")
     final: Truth = Field(True, description="Whether it will not change any more.")
-    start_ms: int | None = Field(None, ge=0, le=2**40, description="When it began, on your clock.")
-    end_ms: int | None = Field(None, ge=0, le=2**40, description="When it ended, on your clock.")
+    start_ms: Whole | None = Field(None, ge=0, le=2**40, description="When it began, on your clock.")
+    end_ms: Whole | None = Field(None, ge=0, le=2**40, description="When it ended, on your clock.")
 
 
 class Utterance(UtteranceBody, SessionId):
@@ -110,9 +110,9 @@ class Utterance(UtteranceBody, SessionId):
 class FollowSession(SessionId):
     """The numbered events after a number, as JSON or as an event stream."""
 
-    after: int = Field(0, ge=0, le=values.NEWEST, description="The last number you have.")
-    wait: float = Field(0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream.")
-    limit: int = Field(200, ge=1, le=1000, description="How many at most.")
+    after: QueryWhole = Field(0, ge=0, le=values.NEWEST, description="The last number you have.")
+    wait: QueryNumber = Field(0, ge=0, le=25, description="Seconds to wait for the first event; ignored by a stream.")
+    limit: QueryWhole = Field(200, ge=1, le=1000, description="How many at most.")
 
 
 class Feedback(SessionId):

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from negotiator.base import values
 
@@ -61,6 +62,28 @@ def test_timestamps_sort_as_their_moments_do(left: int, right: int) -> None:
 def test_a_moment_that_has_not_come_has_no_timestamp() -> None:
     assert values.timestamp_or_none(None) is None
     assert values.timestamp_or_none(0) == "1970-01-01T00:00:00.000Z"
+
+
+@pytest.mark.parametrize("text", ["2027-01-01t00:30:00z", "2027-01-01T01:30:00+01:00", "2027-01-01 00:30Z"])
+def test_a_moment_is_read_in_either_case_and_any_offset(text: str) -> None:
+    assert values.read_moment(text) == datetime(2027, 1, 1, 0, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["20270101T000000Z", "2027-01-01T00:00:00,5Z", "2027-W01-1T00:00Z", "2027-01-01T00:00:00", "2027-01-01", 1, None],
+)
+def test_other_spellings_are_no_moment(text: object) -> None:
+    with pytest.raises(ValueError, match="moment with its date"):
+        values.read_moment(text)
+
+
+@pytest.mark.parametrize("text", ["\u200b", " \u2060 ", "\u202egnp.exe", "a\u2067b"])
+def test_a_title_is_seen_and_turns_nothing(text: str) -> None:
+    with pytest.raises(ValueError, match="Must "):
+        TypeAdapter(values.TitleText).validate_python(text)
+    for seen in ("👩\u200d🔧", "می\u200cخواهم", "עברית"):
+        assert TypeAdapter(values.TitleText).validate_python(seen) == seen
 
 
 @given(AMOUNTS)

@@ -46,6 +46,20 @@ def _body(name: str) -> dict[str, Any]:
     return found
 
 
+def test_a_number_of_a_query_has_one_spelling() -> None:
+    numbers = 0
+    for operation in SERVICE.operations:
+        for name, field in operation.input.model_fields.items():
+            if field.annotation not in (int, float, int | None):
+                continue
+            numbers += 1
+            for text in ("1_0", " 10", "+1", "1e1", "\uff11", "0x1", "1."):
+                with pytest.raises(ValidationError) as refused:
+                    operation.input.model_validate({name: text})
+                assert (name,) in [fault["loc"] for fault in refused.value.errors()], (operation.name, name, text)
+    assert numbers > 20
+
+
 def _schemas(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Every schema in the document, with the place where it stands."""
     if isinstance(value, list):
