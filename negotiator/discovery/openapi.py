@@ -209,7 +209,7 @@ def _description(operation: Operation) -> str:
     said = [operation.tool.hint] if operation.tool and operation.tool.hint else []
     if operation.input.model_fields.keys() - set(operation.path_parameters):
         said.append(f"Input: {getdoc(operation.input)}")
-    if operation.output is not None and (answer := getdoc(operation.output)):
+    if isinstance(operation.output, type) and (answer := getdoc(operation.output)):
         said.append(f"Answer: {answer}")
     if operation.scopes:
         said.append(f"Needs the scope {' and '.join(ordered(operation.scopes))}.")
