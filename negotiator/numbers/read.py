@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from negotiator.numbers.words import NumberLanguage, foreign_scale, language_of, read_number_words
+from negotiator.numbers.words import BESIDE, NumberLanguage, foreign_scale, language_of, read_number_words
 
 _DIGIT_NAMES: Final = "zero one two three four five six seven eight nine"
 _TEEN_NAMES: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
@@ -27,7 +27,7 @@ TENS: Final = {word: 10 * value for value, word in enumerate(_TEN_NAMES.split(),
 _THOUSANDS: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _ABBREVIATIONS: Final = {"k": 10**3, "m": 10**6, "bn": 10**9}
 SPOKEN_SCALES: Final = {
-    **{**_THOUSANDS, **_ABBREVIATIONS, "grand": 10**3, "mil": 10**6, "mio": 10**6},
+    **{**_THOUSANDS, **_ABBREVIATIONS, "grand": 10**3, "mil": 10**6, "mio": 10**6, "mn": 10**6},
     **{"lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7},
 }
 """What multiplies a spoken number; "hundred" belongs to the number itself ("two hundred thousand")."""
@@ -100,11 +100,12 @@ _NUMBER_TOKEN: Final = re.compile(
     r"|(?P<other>\d{4}-\d{1,2}-\d{1,2}(?!\d)|\d{1,2}\.\d{1,2}\.\d{4}(?!\d)|\d{1,2}\.(?:0[1-9]|1[0-2])\.(?=\s[a-z]|,)"
     r"|(?:\d+ )?\d+(?:[:/⁄'’x]\d{1,4}){1,3}(?!\d)|\d+(?:[.,]\d+)?(?:\s?[½¼¾⅓⅔⅛]|[km]\d+)"
     r"|\d+(?:st|nd|rd|th|e|er|ère|ème|eme|º|ª|°)(?!\w))"
-    r"|\d+(?:[.,]\d+)?)(?:[.,](?:[-–—]{1,2}|=))?(?:(?P<scale>m|\s?(?:k|bn|mio|hundred|thousand|grand))(?![\w²]))?)"
+    r"|\d+(?:[.,]\d+)?)(?:[.,](?:[-–—]{1,2}|=))?(?P<scale>(?:m|\s?(?:k|bn|mn|mio|hundred|thousand|grand))(?![\w²])"
+    r"|\s?[mt](?=[€$£](?!\s?\d)|(?:eur|usd|gbp|chf)\b))?)"
     r"|(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)|(?P<sign>[%$€£¥₹])|(?P<stop>[.!?;,:\n¿¡(]|\s[-–—]\s)",
     re.IGNORECASE,
 )
-_SHORTENED: Final = frozenset(["kr", "fr", "sfr", "rs", "approx", "ca", "no", "ca", "rd"])
+_SHORTENED: Final = frozenset(["kr", "fr", "sfr", "rs", "approx", "ca", "no", "rd", "mio", "tsd", "mrd", "md"])
 
 
 def find_tokens(text: str) -> list[Token]:
@@ -136,7 +137,7 @@ def _scan_numbers(text: str) -> Iterator[Token]:
             said = said.replace("’", "'")
             if said.endswith("'s") and (said[:-2] in UNITS or said[:-2] in TENS):  # "seventeen's a lot"
                 said = said[:-2]
-        elif kind == "stop" and said == "." and before in _SHORTENED:
+        elif kind == "stop" and said == "." and before.rpartition(" ")[2] in _SHORTENED:
             continue
         readings: tuple[Decimal, ...] = ()
         scale = (found["scale"] or "").strip().lower()
@@ -152,7 +153,7 @@ def _scan_numbers(text: str) -> Iterator[Token]:
             else:
                 readings = _digit_readings(found)
                 if scale:
-                    factor = SPOKEN_SCALES.get(scale, 100)
+                    factor = SPOKEN_SCALES.get(scale) or {"t": 1000}.get(scale, 100)
                     readings = tuple(value * factor for value in readings)
         before = said
         yield Token(said, kind, start, found.end(), readings, bool(scale))
@@ -198,10 +199,13 @@ def _fold_words(tokens: Sequence[Token], language: NumberLanguage) -> Iterator[T
     while at < len(tokens):
         token = tokens[at]
         scale = foreign_scale(words[at + 1], language) if at + 1 < len(words) else 0
-        if token.readings and scale:  # "12 mil", "1,2 Millionen"
+        if token.readings and scale:  # "12 mil", "1,2 Millionen", "3 mil millones"
+            last = at + 1
+            while last + 1 < len(words) and (more := foreign_scale(words[last + 1], language)):
+                scale, last = scale * more, last + 1
             readings = tuple(value * scale for value in token.readings)
-            yield Token(token.text, "number", token.start, tokens[at + 1].end, readings, scaled=True)
-            at += 2
+            yield Token(token.text, "number", token.start, tokens[last].end, readings, scaled=True)
+            at = last + 1
             continue
         if words[at] in ("pour", "por") and words[at + 1 : at + 2] in (["cent"], ["ciento"]):
             yield Token("%", "sign", token.start, tokens[at + 1].end)
@@ -257,17 +261,17 @@ def number_runs(words: Sequence[Token]) -> list[NumberRun]:
     return found
 
 
-_PARTS: Final = frozenset(["half", "third", "thirds", "quarter", "quarters", "fifth", "fifths", "tenth", "tenths"])
-_OTHER_SCALES: Final = _PARTS | {"b", "l", "cr", "tn", "trillion", "mrd", "milliarde", "milliarden", "milliard"}
-
-
 def _is_partly_read(words: Sequence[Token], run: NumberRun) -> bool:
     """Whether words beside a number make it another one, which is not read: "two thirds of a million", "5 Mrd"."""
     of, part = _text(words, run.first - 1), _text(words, run.first - 2)
     after, article, more = (_text(words, run.last + n) for n in range(3))
-    is_part = (of == "of" and part in _PARTS) or of.startswith(("halb", "dreiviertel"))
-    is_more = (after, article) == ("and", "a") and more in _PARTS
-    return is_part or is_more or after in _OTHER_SCALES or after.startswith(tuple("万億亿萬千百"))
+    parts, multiples, scales = BESIDE["parts"], BESIDE["multiples"], BESIDE["scales"]
+    is_part = of in multiples or of.startswith(("halb", "dreiviertel")) or (run.scaled and of in parts)
+    is_part = is_part or (of in BESIDE["of"] and part in parts | multiples)
+    is_more = after in BESIDE["and"] and (article in parts or more in parts)
+    is_scaled = after in parts | scales or after.startswith(tuple("万億亿萬千百"))
+    is_scaled = is_scaled or (after in ("m", "t") and words[run.first - 1].kind == "sign")  # "28 m" are metres
+    return is_part or is_more or is_scaled
 
 
 def _run(words: Sequence[Token], at: int) -> NumberRun | None:
@@ -286,8 +290,8 @@ def _run(words: Sequence[Token], at: int) -> NumberRun | None:
                 group += groups.pop() * 100
             total, scaled, i = total + (sum(groups) + group) * scale, True, i + 1
             groups = []
-            group, i = _half_more(words, i, scale)
-            total += group
+            more, i = _more(words, i)
+            total += more * scale
         else:
             groups.append(group)
         if scaled and not groups and _text(words, i) == "and":  # "two thousand and fifty"
@@ -311,13 +315,11 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
     if not opening and words[i - 1].readings:
         return None, i  # "10 12" are two numbers
     if token.value is not None:
-        return _after_point(words, i + 1, token.value)
+        return (token.value, i + 1) if token.scaled else _after_point(words, i + 1, token.value)
     if opening and token.text == "hundred" and not _is_counted(words, i - 1):
         return _after_hundred(words, i + 1, Decimal(100))
-    if opening and token.text == "half" and _is_scale(words, i + 2) and words[i + 1].text == "a":
-        return Decimal("0.5"), i + 2
-    if opening and token.text == "three" and _text(words, i + 1) == "quarters" and _is_scale(words, i + 4):
-        return Decimal("0.75"), i + 4
+    if opening and (fraction := _fraction(words, i)):
+        return fraction
     if opening and token.text in {"a", "an"}:
         if _text(words, i + 1) == "hundred":
             return _after_hundred(words, i + 2, Decimal(100))
@@ -330,11 +332,30 @@ def _group(words: Sequence[Token], i: int, *, opening: bool) -> tuple[Decimal | 
     return _after_point(words, i, value)
 
 
+def _fraction(words: Sequence[Token], i: int) -> tuple[Decimal, int] | None:
+    """ "half a million", "three quarters of a million": the fraction, and where its scale stands."""
+    count = {"a": 1, "one": 1, "three": 3}.get(_text(words, i))
+    at = i + (count is not None)
+    part = _HALVES.get(_text(words, at))
+    at += 1
+    for filler in ("of", "a"):
+        at += _text(words, at) == filler
+    return ((count or 1) * part, at) if part and _is_scale(words, at) else None
+
+
+def _more(words: Sequence[Token], i: int) -> tuple[Decimal, int]:
+    """ "and a half", "and three quarters": what it adds, and what comes behind it; 0 where nothing is added."""
+    count = {"a": 1, "three": 3}.get(_text(words, i + 1), 0)
+    part = _HALVES.get(_text(words, i + 2)) if _text(words, i) == "and" and count else None
+    return (count * part, i + 3) if part else (Decimal(0), i)
+
+
 def _is_counted(words: Sequence[Token], i: int) -> bool:
     """Whether the word before "hundred" says how many in a way that is not read: "a few hundred", "2½ hundred"."""
     return i >= 0 and (words[i].kind == "other" or words[i].text in _PER_HUNDRED)
 
 
+_HALVES: Final = {"half": Decimal("0.5"), "quarter": Decimal("0.25"), "quarters": Decimal("0.25")}
 _ORDINALS: Final = frozenset(["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"])
 _PER_HUNDRED: Final = frozenset(["per", "few", "several", "couple", "of", "every"])
 
@@ -355,21 +376,15 @@ def _after_hundred(words: Sequence[Token], i: int, value: Decimal) -> tuple[Deci
 
 
 def _after_point(words: Sequence[Token], i: int, value: Decimal) -> tuple[Decimal, int]:
-    if _text(words, i) == "and" and [_text(words, i + 1), _text(words, i + 2)] == ["a", "half"]:
-        return value + Decimal("0.5"), i + 3
+    more, after = _more(words, i)
+    if more:
+        return value + more, after
     if _text(words, i) != "point":
         return value, i
     digits, after = "", i + 1
     while (digit := UNITS.get(_text(words, after), 10)) < 10:
         digits, after = f"{digits}{digit}", after + 1
     return (value + Decimal(f"0.{digits}"), after) if digits else (value, i)
-
-
-def _half_more(words: Sequence[Token], i: int, scale: int) -> tuple[Decimal, int]:
-    """ "a million and a half"."""
-    if [_text(words, i + n) for n in range(3)] == ["and", "a", "half"]:
-        return Decimal(scale) / 2, i + 3
-    return Decimal(0), i
 
 
 def _spoken_readings(total: Decimal, groups: Sequence[Decimal], *, short: bool) -> tuple[Decimal, ...]:

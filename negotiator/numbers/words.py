@@ -53,7 +53,9 @@ def _with_german_compounds(words: Mapping[str, int]) -> dict[str, int]:
 _TABLES: Final = tomllib.loads(files(__package__ or __name__).joinpath("languages.toml").read_text("utf-8"))
 _LANGUAGES: Final = {name: _language(_TABLES[name]) for name in NUMBER_LANGUAGES}
 _LANGUAGES["de"] = replace(_LANGUAGES["de"], words=_with_german_compounds(_LANGUAGES["de"].words))
-_ARTICLES: Final = frozenset(["un", "ein", "eins", "uno"])
+BESIDE: Final = {name: frozenset(words.split()) for name, words in _TABLES["beside"].items()}
+"""Words beside a number that make it another one, in more languages than are read; such a number is left out."""
+_NOT_ALONE: Final = frozenset(["un", "ein", "eins", "uno", "mio", "tsd"])
 _ALSO_ENGLISH: Final = frozenset(
     ["once", "six", "elf", "dos", "cent", "cents", "mil", "million", "millions", "un", "ein", "lucas"]
 )
@@ -134,7 +136,8 @@ def read_number_words(
                 break
             group = (group or Decimal(1)) * 100
         elif scale:
-            total, group, scaled = total + (group or Decimal(1)) * scale, Decimal(0), True
+            grown = (total + group) * scale if 0 < total < scale else total + (group or Decimal(1)) * scale
+            total, group, scaled = grown, Decimal(0), True  # "dos mil millones", "un millón dos mil"
         elif value is None:
             joins = word == _LANGUAGES[language].join and i > at and i + 1 < len(words)
             if joins and words[i + 1].startswith(_LANGUAGES[language].half):
@@ -151,7 +154,7 @@ def read_number_words(
         else:
             break
         i += 1
-    if i == at or (i - at == 1 and words[at] in _ARTICLES):
+    if i == at or (i - at == 1 and words[at] in _NOT_ALONE):
         return None
     group, i = _after_point(words, i, group, language)
     plain = total + group
