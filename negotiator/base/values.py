@@ -15,7 +15,6 @@ from decimal import Context, Decimal, InvalidOperation
 from threading import Lock
 from typing import Annotated, Any, Final
 
-import idna
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, StringConstraints, WithJsonSchema
 from ulid_transform import bytes_to_ulid, ulid_now, ulid_to_bytes
 
@@ -98,7 +97,11 @@ def ascii_host(host: str) -> str:
 
     ValueError for what cannot be one.
     """
-    return host.lower() if host.isascii() else idna.encode(host, uts46=True).decode()
+    if host.isascii():
+        return host.lower()
+    import idna  # its tables are needed for few hosts
+
+    return idna.encode(host, uts46=True).decode()
 
 
 def has_invisible_characters(text: str) -> bool:

@@ -80,7 +80,7 @@ def _check(seed: int) -> tuple[bool, bool]:
 def test_no_reader_finds_another_number_than_a_careful_one() -> None:
     found = [_check(seed) for seed in range(400)]
     assert sum(written for written, _ in found) > 100
-    assert sum(spoken for _, spoken in found) > 150
+    assert sum(spoken for _, spoken in found) > 100
 
 
 @pytest.mark.long
