@@ -149,17 +149,14 @@ def test_what_the_user_says_is_their_turn_and_the_answer_is_read_aloud(
         ada.check_counts_nothing()
 
 
-def test_with_coaching_on_the_sentences_of_both_sides_are_listened_to(
+def test_with_coaching_on_the_counterpart_s_sentence_raises_a_card(
     browser: Browser, server: Server, cookies: list[SetCookieParam]
 ) -> None:
     with browser.new_context(locale="en-US") as context:
         ada = Practice(context, server, cookies)
         page = ada.page
         page.get_by_label("Show me cards").check()
-        for _ in range(100):
-            if ada.sessions():
-                break
-            page.wait_for_timeout(100)
+        page.locator("#cards .cue", has_text="past your limit").wait_for()
         page.fill("#said", "I could do 12,900 if I collect it today.")
         page.locator("#say-it").click()
         page.locator("#so-far .me .offered", has_text="€12,900").wait_for()
@@ -178,10 +175,7 @@ def test_with_coaching_on_the_sentences_of_both_sides_are_listened_to(
         assert page.locator("#cards .cue").count() == 0
         assert ada.erased()
         page.get_by_label("Show me cards").check()
-        for _ in range(100):
-            if ada.sessions():
-                break
-            page.wait_for_timeout(100)
+        page.locator("#cards .cue").first.wait_for()
         ada.one.open("/account")
         assert ada.erased(), "who leaves the page leaves no session"
         ada.check_counts_nothing()

@@ -3,14 +3,19 @@
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, cast
 
 from negotiator.advice.hearing.figures import Message, Told, issue_fits, read_message
-from negotiator.terms.issues import Issue, IssueRange
+from negotiator.rehearsals.counterpart.person import KINDS, draw_person
+from negotiator.rehearsals.counterpart.sentences import spoken_lines
+from negotiator.terms.issues import Issue, IssueRange, coordinate
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms_parsing import parse_terms
+from negotiator.terms.wording import Wording
+from tests.bench.haggling.play import case_names, load_case
 from tests.quality.messages.marked import MarkedFigure, MarkedMessage
 
 _TESTS: Final = Path(__file__).parents[2]
@@ -22,6 +27,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "history": "past/mine/theirs/count",
 }
 _NOT: Final = "not"
+_CURRENCIES: Final = ("EUR", "USD", "GBP", "CHF")
 _FACTORS: Final = (Decimal(1), Decimal(1000), Decimal(100))
 Wanted = Mapping[Decimal, str]
 
@@ -32,6 +38,7 @@ def spoken_messages() -> Iterator[tuple[MarkedMessage, Message]]:
     yield from _offer_texts()
     yield from _forms()
     yield from _corpus(_TESTS / "quality/teleprompter/tuned")
+    yield from _rehearsed()
 
 
 def _refusals() -> Iterator[tuple[MarkedMessage, Message]]:
@@ -63,6 +70,22 @@ def _forms() -> Iterator[tuple[MarkedMessage, Message]]:
                 told = "limit" if kind == "limit" else told
                 wanted |= {Decimal(value): told for value in values.split("-")}
             yield _marked(f"forms {style}", text, _priced(*span.split("-")), wanted)
+
+
+def _rehearsed() -> Iterator[tuple[MarkedMessage, Message]]:
+    """Each sentence with which the counterpart of a rehearsal opens, with prices of the cases and currencies in turn.
+
+    Two of each sentence would have the model take more figures that are no offers.
+    """
+    for at, line in enumerate(spoken_lines()["opening"]):
+        case = load_case(case_names()[7 * at % len(case_names())])
+        issue = case.terms.price
+        if issue is not None:
+            opening = draw_person(case.interests, KINDS[at % len(KINDS)], at).opening[issue.name]
+            words = Wording(replace(case.terms, currency=_CURRENCIES[at % len(_CURRENCIES)]))
+            text = line.say({"offer": words.package({issue.name: opening}, with_total=False)})
+            value = coordinate("money", opening) or Decimal(0)
+            yield _marked("call", text, Told((issue,), channel="call"), {value: "offer"})
 
 
 def _corpus(folder: Path) -> Iterator[tuple[MarkedMessage, Message]]:
