@@ -33,9 +33,9 @@ from negotiator.users import approval_queries, user_queries
 
 REGISTER_PATH = "/api/agent/register"
 _WHEN_TO_REDEEM = (
-    "Use it when the user gives you a delegation code, or ask the user for one when you need a tool that your token "
-    "does not open. You then act for that user, with what they granted, and keep what you made so far. The answer has "
-    "a new access token; the present one stops working, so every other call fails until the new one is in place."
+    "Use it when the user gives you a delegation code; one is needed for tools that your token does not open. Calls "
+    "then act for that user, with what they granted; what was made so far stays. The answer has a new access token; "
+    "the present one stops working, so every other call fails until the new one is in place."
 )
 _REDEEMED = (
     "You act for the user now. Your old token is dead: this connection accepts no further call. Put access_token in "

@@ -101,7 +101,7 @@ class Collections:
                 refusals=(400, 409, 422),
                 tool=ToolOffer(
                     "Create a collection",
-                    hint="Use it when no collection of list_collections fits; then fill it with save_to_collection.",
+                    hint="Use it when no collection of list_collections fits; save_to_collection then fills it.",
                     name="create_collection",
                     leave_out=("items",),
                 ),

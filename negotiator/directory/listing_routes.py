@@ -67,13 +67,15 @@ class CatalogueListing:
                     ),
                     name="search_tools",
                     foreign=True,
+                    public=True,
                     leave_out=(
                         *("q", "search", "subcategory", "tag", "auth", "licence", "publisher"),
                         *("interface", "verified", "status", "updated_since", "include_deleted", "sort", "facets"),
                     ),
                     brief=(
-                        *("id", "slug", "name", "summary", "kind", "category", "homepage_url"),
-                        *("pricing", "open_source", "score"),
+                        *("total", "next_cursor", "query", "items.id", "items.slug", "items.name", "items.summary"),
+                        *("items.kind", "items.category", "items.homepage_url", "items.pricing"),
+                        *("items.open_source", "items.score"),
                     ),
                 ),
             ),
@@ -90,6 +92,7 @@ class CatalogueListing:
                     "Read a tool",
                     hint="Use it for its links, interfaces, prices and sign-in, before you recommend it.",
                     foreign=True,
+                    public=True,
                 ),
             ),
             _public_operation(
@@ -119,7 +122,11 @@ class CatalogueListing:
                 run=self.categories,
                 output=CategoryList,
                 refusals=(304,),
-                tool=ToolOffer("List categories", hint="Use it for the slugs that search_tools filters by."),
+                tool=ToolOffer(
+                    "List categories",
+                    hint="Use it for the slugs that search_tools filters by.",
+                    brief=("items.slug", "items.name", "items.description", "items.tool_count"),
+                ),
             ),
             _public_operation(
                 name="list_changes",

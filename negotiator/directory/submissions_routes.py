@@ -72,9 +72,10 @@ class Submissions:
                 tool=ToolOffer(
                     "Submit a tool",
                     hint=(
-                        "Use it when a tool is missing from the directory: look with search_tools first, and with "
-                        "list_categories for its category. State only what you know of it; a person reviews it."
+                        "Use it when search_tools does not find a tool that should be there; list_categories has its "
+                        "category. A person reviews it."
                     ),
+                    public=True,
                     leave_out=_SELDOM,
                 ),
             ),

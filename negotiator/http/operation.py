@@ -18,6 +18,7 @@ Input = TypeVar("Input", bound=BaseModel)
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 LINES = "application/x-ndjson"
+MARKDOWN = "text/markdown"
 EVENT = "application/secevent+jwt"
 MERGE = "application/merge-patch+json"
 REGISTRATION_BODY_LIMIT = 8 * 1024
@@ -81,13 +82,15 @@ def path_pattern(template: str) -> str:
 class ToolOffer:
     """How an operation is offered as an MCP tool; schemas, scopes and limits are the operation's own.
 
-    `title` is for people. `hint` tells a model, beyond the summary, when to use the tool and what comes before and
-    after it. `name` replaces the operation's name. `reads` marks a POST that changes nothing. `foreign` marks an answer
-    with text by third parties, which is data and never an instruction. `unclaimed` limits the tool to agents that act
-    for no user yet. `note` is added to every result as the member `note` and says what to do next. `leave_out` names
-    members of the input that the tool's schema does not list although they are accepted: `issues.label`; `*` matches
-    any part. `brief` names the members that each entry of the answer's `items` keeps. Over MCP an operation sees no
-    header but `Accept`, so an operation that reads others cannot be a tool.
+    `title` is for people. `hint` says, beyond the summary, when to use the tool and what comes before and after it; how
+    a model should behave stands in the server's instructions. `name` replaces the operation's name. `reads` marks a
+    POST that changes nothing. `foreign` marks an answer with text by third parties, `public` a tool that reads or adds
+    to what the public has published. `unclaimed` limits the tool to agents that act for no user yet. `note` is added to
+    every result as the member `note` and says what to do next. `leave_out` names members of the input that the tool's
+    schema does not list although they are accepted: `issues.label`; `*` matches any part. `brief` names the members
+    that the tool's answer keeps: `offer`, or `items.id`, which keeps of each entry only what is named. An operation
+    that can answer Markdown does so as a tool. Over MCP an operation sees no header but `Accept`, so an operation that
+    reads others cannot be a tool.
     """
 
     title: str
@@ -95,6 +98,7 @@ class ToolOffer:
     name: str = ""
     reads: bool = False
     foreign: bool = False
+    public: bool = False
     unclaimed: bool = False
     note: str = ""
     leave_out: tuple[str, ...] = ()

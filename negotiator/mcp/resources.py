@@ -11,11 +11,9 @@ from urllib.parse import unquote
 
 import orjson
 
-from negotiator.http.operation import Answer, Operation, ServiceDescription
+from negotiator.http.operation import JSON, MARKDOWN, Answer, Operation, ServiceDescription
 from negotiator.http.pipeline import Pipeline
-from negotiator.mcp.tool_calls import JSON, CallContext, IncomingToolCall, run_operation
-
-MARKDOWN: Final = "text/markdown"
+from negotiator.mcp.tool_calls import CallContext, IncomingToolCall, run_operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ from typing import Any, Final, Protocol
 
 import orjson
 
-from negotiator.mcp.tool_calls import JSON
+from negotiator.http.operation import JSON, MARKDOWN
 
 SKILLS_EXTENSION: Final = "io.modelcontextprotocol/skills"
 _SCHEME: Final = "skill://"
 _INDEX_URI: Final = f"{_SCHEME}index.json"
 """The list in drafts of SEP-2640, which hosts still read; the final text has `skills/list` instead."""
 _INDEX_SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-_MARKDOWN: Final = "text/markdown"
 
 
 class SkillFile(Protocol):
@@ -52,7 +51,7 @@ class McpSkills:
                 "name": skill.name,
                 "title": skill.name.replace("-", " ").capitalize(),
                 "description": skill.description,
-                "mimeType": _MARKDOWN,
+                "mimeType": MARKDOWN,
                 "size": len(skill.content),
             }
             for uri, skill in self._skills.items()
@@ -74,7 +73,7 @@ class McpSkills:
         if uri == _INDEX_URI and self._skills:
             return {"uri": uri, "mimeType": JSON, "text": orjson.dumps(self._index()).decode()}
         found = self._skills.get(uri)
-        return {"uri": uri, "mimeType": _MARKDOWN, "text": found.content.decode()} if found else None
+        return {"uri": uri, "mimeType": MARKDOWN, "text": found.content.decode()} if found else None
 
     def _index(self) -> dict[str, Any]:
         listed = [

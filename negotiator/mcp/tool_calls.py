@@ -18,9 +18,9 @@ from negotiator.base.errors import (
 )
 from negotiator.base.scopes import ordered
 from negotiator.http import input as reading
-from negotiator.http.operation import Answer, Operation
+from negotiator.http.operation import JSON, MARKDOWN, Answer, Operation
 from negotiator.http.pipeline import ParsedInput, Pipeline, ResponseContext, run
-from negotiator.mcp.tool_schemas import clear_members, read_arguments
+from negotiator.mcp.tool_schemas import clear_members, keep, kept_members, read_arguments
 from negotiator.mcp.tools import (
     CLEAR_ARGUMENT,
     KEY_ARGUMENT,
@@ -34,7 +34,6 @@ from negotiator.mcp.tools import (
 ENVELOPE_BYTES: Final = 8 * 1024
 """Bytes that a message may have beside the arguments: ids, names, the client's metadata."""
 
-JSON: Final = "application/json"
 HTTP_REFUSALS: Final = {401, 403, 429, 503}
 """Refusals that are sent with their HTTP status and headers, on which clients act: sign in, ask for a scope, wait.
 
@@ -100,7 +99,7 @@ class IncomingToolCall:
     def key(self) -> str | None:
         key = self.arguments.get(KEY_ARGUMENT) if self.operation.creates else None
         if key is None or isinstance(key, str):
-            return key
+            return key or None
         raise ValidationFailed([FieldError(f"/{KEY_ARGUMENT}", "Must be a string.")])
 
 
@@ -120,7 +119,8 @@ async def call_tool(
 ) -> dict[str, Any]:
     """The tool result; a refusal becomes one too, except 401 and `insufficient_scope`, which are raised."""
     try:
-        answer = await run_operation(IncomingToolCall(operation, pipeline, context, arguments))
+        accept = MARKDOWN if operation.media_type == MARKDOWN else JSON
+        answer = await run_operation(IncomingToolCall(operation, pipeline, context, arguments, accept))
     except (Unauthorized, InsufficientScope):
         raise
     except Refusal as refusal:
@@ -130,14 +130,12 @@ async def call_tool(
 
 
 def _brief(operation: Operation, answer: Answer) -> Answer:
-    """The answer, with only the tool's `brief` members in each of its `items`."""
+    """The answer with only the tool's `brief` members, if it names any."""
     names = operation.tool.brief if operation.tool else ()
     if not names:
         return answer
     body = answer.body if isinstance(answer.body, bytes) else orjson.dumps(answer.body)
-    page: dict[str, Any] = orjson.loads(body)
-    items = [{name: entry[name] for name in names if name in entry} for entry in page["items"]]
-    return Answer({**page, "items": items}, answer.status, answer.headers)
+    return Answer(keep(orjson.loads(body), kept_members(names)), answer.status, answer.headers)
 
 
 def refusal_body(answer: Answer) -> dict[str, Any]:

@@ -7,12 +7,15 @@ A tool's schema is simpler than its operation's, in a form that OpenAI's strict 
 - There are no references. Of alternatives the first is listed, or all of them if they are plain values.
 - An object with free names, such as a package, is a list of `{name, value}`.
 - An object of which one member is left is replaced by that member.
-- Null means that a member is not given, and so does an empty list where null would be valid.
+- Null means that a member is not given, and so does an empty text or list where null would be valid.
+- A schema has one type or `anyOf`, never a list of types: clients map a list onto its first type, or refuse it. What
+  can be said as text is a text; a number is accepted in its place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, TypeAdapter
@@ -38,18 +41,20 @@ class ArgumentShape:
     """How a tool's arguments differ from the operation's input.
 
     `members` are those of an object, by name; `items` is the shape of a list's entries. `is_map`: an object with free
-    names, given as pairs. `only`: the member that replaces the whole object. `is_optional_list`: an empty list means
-    that the member is absent.
+    names, given as pairs. `only`: the member that replaces the whole object. `absent` is the value that means, as null
+    does, that the member is not given: an empty list or text.
     """
 
     members: Mapping[str, "ArgumentShape"] = field(default_factory=dict[str, "ArgumentShape"])
     items: "ArgumentShape | None" = None
     is_map: bool = False
     only: str | None = None
-    is_optional_list: bool = False
+    is_text: bool = False
+    absent: str | list[Any] | None = None
 
 
 _ANY: Final = ArgumentShape()
+_TEXT: Final = ArgumentShape(is_text=True)
 
 
 class ToolInput:
@@ -81,7 +86,7 @@ class ToolInput:
     def _member(self, schema: Schema, place: str, *, required: bool) -> Schema:
         shown = self._form(schema, place)
         # In a merge patch null removes a member; a tool does that by `clear`, so its null can mean "not given".
-        if self._is_optional(schema, required=required) and shown.get("type") != "array":
+        if self._is_optional(schema, required=required) and not _has_empty(shown):
             shown = nullable(shown)
         # The tool that creates the resource describes these parts.
         omitted = self._is_patch and "." in place
@@ -143,7 +148,7 @@ class ToolInput:
         for name, member in members.items():
             shape = self._shape(member, f"{place}{name}")
             if self._is_optional(member, required=name in form.get("required", [])):
-                shape = replace(shape, is_optional_list=_is_list(shape))
+                shape = replace(shape, absent=_absent(shape))
             shapes[name] = shape
         return shapes
 
@@ -152,7 +157,7 @@ class ToolInput:
         if form.get("type") == "array":
             return ArgumentShape(items=self._shape(form.get("items", {}), place))
         if form.get("type") != "object":
-            return _ANY
+            return _TEXT if _has_empty(_plain(form)) else _ANY
         if "properties" not in form:
             return ArgumentShape(is_map=True)
         return ArgumentShape(self._shapes(form, f"{place}."), only=self._only(form, place))
@@ -180,7 +185,7 @@ class _Reader:
         return any(form.get("type") == "null" for form in self._forms(schema))
 
     def form(self, schema: Schema) -> Schema:
-        """The alternative to list; several plain ones become one with a list of types."""
+        """The alternative to list; of several plain ones a text, as which all can be said, else one of all types."""
         forms = [form for form in self._forms(schema) if form.get("type") != "null"]
         if not forms:
             return {"type": list(_SCALARS)}
@@ -188,9 +193,7 @@ class _Reader:
         if forms[0] not in plain:
             return forms[0]
         types = list(dict.fromkeys(form["type"] for form in plain))
-        if types[0] == "string":  # a truth may be said as text
-            types = [kind for kind in types if kind != "boolean"]
-        return plain[0] if len(types) == 1 else {"type": types}
+        return plain[0] if len(types) == 1 or types[0] == "string" else {"type": types}
 
     def _forms(self, schema: Schema) -> Iterator[Schema]:
         schema = self.resolved(schema)
@@ -208,17 +211,23 @@ class _Reader:
             yield schema
 
 
-def _is_list(shape: ArgumentShape) -> bool:
+def _absent(shape: ArgumentShape) -> str | list[Any] | None:
     inner = shape.members[shape.only] if shape.only else shape
-    return inner.is_map or inner.items is not None
+    if inner.is_map or inner.items is not None:
+        return []
+    return "" if inner.is_text else None
+
+
+def _has_empty(shown: Schema) -> bool:
+    """Whether a list or a text of any words is valid, so that an empty one can mean that nothing is given."""
+    return any(
+        form.get("type") == "array" or (form.get("type") == "string" and "enum" not in form)
+        for form in shown.get("anyOf", [shown])
+    )
 
 
 def nullable(schema: Schema) -> Schema:
     """The schema with null allowed: in strict mode a model sends null for members that it does not give."""
-    kinds: Any = schema.get("type")
-    if "enum" not in schema and (kinds == "string" or isinstance(kinds, list)):
-        types = cast("list[str]", [kinds] if kinds == "string" else kinds)
-        return {**schema, "type": [*types, "null"]}
     description = {"description": schema["description"]} if "description" in schema else {}
     rest = {name: value for name, value in schema.items() if name != "description"}
     return {"anyOf": [*rest.get("anyOf", [rest]), _NULL], **description}
@@ -253,14 +262,34 @@ def clear_members(members: dict[str, Any], names: Any) -> dict[str, Any]:
 
 
 def outline_output(output: Any, brief: Sequence[str] = ()) -> Schema:
-    """A schema with only the names and types of an answer; its entries keep the `brief` members, if any."""
+    """A schema with only the names and types of an answer, or of its `brief` members if there are any."""
     whole = TypeAdapter[Any](output).json_schema(mode="serialization", schema_generator=JsonSchema)
-    found = _outlined(_Reader(whole), whole, _DEEPEST)
-    if brief:
-        entry = found["properties"]["items"]["items"]
-        entry["properties"] = {name: entry["properties"][name] for name in brief}
-        entry["required"] = [name for name in entry.get("required", []) if name in brief]
-    return found
+    return _outlined(_Reader(whole), whole, _DEEPEST, kept_members(brief))
+
+
+class Kept(dict[str, "Kept"]):
+    """The members of an object that are kept, each with those kept of it; all of them where none is named."""
+
+
+@cache
+def kept_members(names: Sequence[str]) -> Kept:
+    """The tree of dotted names."""
+    kept = Kept()
+    for name in names:
+        inside = kept
+        for part in name.split("."):
+            inside = inside.setdefault(part, Kept())
+    return kept
+
+
+def keep(value: Any, kept: Kept) -> Any:
+    """The JSON value with only these members, or each entry of a list with only these."""
+    if isinstance(value, list):
+        return [keep(entry, kept) for entry in cast("list[Any]", value)]
+    if not kept or not isinstance(value, dict):
+        return value
+    members = cast("dict[str, Any]", value)
+    return {name: keep(member, kept[name]) for name, member in members.items() if name in kept}
 
 
 def _described(model: type[BaseModel]) -> Schema:
@@ -278,14 +307,8 @@ def _described(model: type[BaseModel]) -> Schema:
 
 
 def _plain(form: Schema) -> Schema:
-    """The schema of a value that is neither list nor object.
-
-    Some clients read a list of types as string, so a list is used only where a string is valid.
-    """
-    kinds: Any = form["type"]
-    shown: Schema = {"type": kinds}
-    if isinstance(kinds, list) and "string" not in kinds:
-        shown = {"anyOf": [{"type": kind} for kind in cast("list[str]", kinds)]}
+    """The schema of a value that is neither list nor object."""
+    shown = _typed(form["type"])
     for name in ("enum", "format"):
         if name in form:
             shown[name] = form[name]
@@ -303,7 +326,7 @@ def _read(shape: ArgumentShape, value: Any, place: str) -> Any:
         return {
             name: _read(known[name], member, f"{place}/{name}")
             for name, member in members.items()
-            if member is not None and not (member == [] and known[name].is_optional_list)
+            if member not in (None, known[name].absent)
         }
     if shape.only is not None and value is not None:
         return {shape.only: _read(shape.members[shape.only], value, place)}
@@ -337,22 +360,26 @@ def _fault(pointer: str, description: str) -> ValidationFailed:
     return ValidationFailed([FieldError(pointer, description)])
 
 
-def _outlined(reader: _Reader, schema: Schema, levels: int) -> Schema:
+def _typed(kinds: str | list[str]) -> Schema:
+    return {"type": kinds} if isinstance(kinds, str) else {"anyOf": [{"type": kind} for kind in kinds]}
+
+
+def _outlined(reader: _Reader, schema: Schema, levels: int, kept: Kept) -> Schema:
     schema = reader.resolved(schema)
     options: list[Schema] = schema.get("anyOf") or schema.get("oneOf") or []
     if options and "type" not in schema:
-        shown = [_outlined(reader, option, levels) for option in options]
-        types = [each.get("type") for each in shown if each.keys() == {"type"}]
-        return {"type": types} if len(types) == len(shown) else {"anyOf": shown}
-    found: Schema = {"type": schema["type"]} if "type" in schema else {}
+        shown = [_outlined(reader, option, levels, kept) for option in options]
+        return {"anyOf": shown}
+    found = _typed(schema["type"]) if "type" in schema else {}
     if levels == 0:
         return found
     if "properties" in schema:
+        members = {name: member for name, member in schema["properties"].items() if not kept or name in kept}
         found["properties"] = {
-            name: _outlined(reader, member, levels - 1) for name, member in schema["properties"].items()
+            name: _outlined(reader, member, levels - 1, kept.get(name, Kept())) for name, member in members.items()
         }
         if "required" in schema:
-            found["required"] = schema["required"]
+            found["required"] = [name for name in schema["required"] if name in members]
     if isinstance(schema.get("items"), dict):
-        found["items"] = _outlined(reader, schema["items"], levels - 1)
+        found["items"] = _outlined(reader, schema["items"], levels - 1, kept)
     return found

@@ -96,8 +96,8 @@ class WinRoutes:
                 tool=ToolOffer(
                     "Record a win",
                     hint=(
-                        "Use it once a deal is signed and the user has confirmed the figures; get_benchmarks then "
-                        "counts it."
+                        "Use it once a deal is signed, with the figures that the user confirmed; get_benchmarks "
+                        "then counts it."
                     ),
                     leave_out=(
                         *("notes", "tactics_used.helped"),

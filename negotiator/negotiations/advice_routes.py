@@ -82,8 +82,8 @@ class NegotiationAdvice:
                 tool=ToolOffer(
                     "Leverage",
                     hint=(
-                        "Use it when the user asks how strong they are, whether a deal is possible or what is fair: "
-                        "tell them its `summary`. Each issue needs its range."
+                        "Use it when the user asks how strong they are, whether a deal is possible or what is fair; "
+                        "`summary` says it in sentences. Each issue needs its range."
                     ),
                     reads=True,
                 ),
@@ -114,11 +114,18 @@ class NegotiationAdvice:
                 refusals=(404, 409, 422),
                 tool=ToolOffer(
                     "Next move",
-                    leave_out=("scores",),
+                    brief=(
+                        *("action", "offer", "my_utility", "alternatives", "acceptance_probability", "reasons", "say"),
+                        *("floor", "cost", "assumptions", "ask", "trade", "expected.text", "answer_first"),
+                        *("heard.acts.act", "heard.acts.of", "heard.acts.quote", "heard.offers.package"),
+                        *("heard.offers.conditions", "heard.offers.sure", "heard.offers.recorded"),
+                        *("brief.in_words", "brief.answer", "brief.reasons", "brief.may_give", "brief.thank_for"),
+                        *("brief.ask_for", "brief.never_say", "brief.tone", "opponent_utility"),
+                    ),
                     hint=(
-                        "Use it on every turn, once their latest move is in record_offer; pass their whole message "
-                        "as `utterance`. Needs a walk-away, or an alternative with its value. Read `say` to the user "
-                        "and ask them what `ask` lists."
+                        "Use it on every turn, once their latest move is in record_offer; `utterance` is their whole "
+                        "message. Needs a walk-away, or an alternative with its value. `say` is for the other side, "
+                        "all else for the user; `ask` has questions to the user."
                     ),
                     reads=True,
                 ),
@@ -136,7 +143,7 @@ class NegotiationAdvice:
                 refusals=(404, 409, 422),
                 tool=ToolOffer(
                     "Check a reply",
-                    hint="Use it on your own words before they are sent; mend each problem.",
+                    hint="Use it on your own words before they are sent; `problems` has what to write instead.",
                     reads=True,
                     leave_out=("package",),
                 ),
@@ -241,7 +248,7 @@ class NegotiationAdvice:
         benchmarks: Sequence[BenchmarkFigure] = (),
     ) -> dict[str, Any]:
         """The next move from the session and the rows of its ledger."""
-        now = values.now()
+        now, is_scored = values.now(), not isinstance(asked, StoredNextMove) or asked.scores
         if counterpart == "person":
             answer = await thread_pools.ADVICE.run(
                 person_advice.stored_person_answer,
@@ -251,8 +258,9 @@ class NegotiationAdvice:
                 style=asked.style,
                 utterance=asked.utterance,
                 benchmarks=benchmarks,
-                scores=not isinstance(asked, StoredNextMove) or asked.scores,
+                scores=is_scored,
             )
+            answer["opponent_utility"] = engine_input.break_points(session.terms, answer["opponent_utility"])
             worded = await self._worded(answer, asked.utterance, session.terms, ledger_offers(rows))
             if worded["worded_by"] == "engine":
                 return worded
@@ -275,7 +283,9 @@ class NegotiationAdvice:
                 terms, rows, opened_at=session.created_at, now=now, style=asked.style
             )
             standing = engine_input.standing_package(terms, rows, now)
-            return engine_input.next_move_answer(situation, terms, standing)
+            answer = engine_input.next_move_answer(situation, terms, standing)
+            scores = engine_input.break_points(terms, answer["opponent_utility"]) if is_scored else {}
+            return {**answer, "opponent_utility": scores}
 
         return {**await thread_pools.ADVICE.run(work), "worded_by": "engine"}
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from negotiator.advice.expected_price import expected_price
@@ -39,6 +40,7 @@ from negotiator.terms.issues import (
     IssueType,
     check_value,
     coordinate,
+    known_coordinate,
     nearest_in_range,
     value_key,
     values_of,
@@ -238,6 +240,8 @@ MAX_STRATEGY_VALUES: Final = 201
 """Values of one issue at most: a longer list is thinned evenly, its ends and what was offered stay."""
 MAX_HINTED_UTILITY: Final = 1e6
 _SAME: Final = 1e-9
+_SCORE_DIGITS: Final = 3
+_MOST_CORNERS: Final = 5
 _BELOW_FLOOR: Final = 1.0
 """How far below the reservation utility an offer counts that may not be accepted."""
 
@@ -402,6 +406,39 @@ def next_move_answer(
     if terms is not None and move.offer is not None and limits.needs_approval(terms, move.offer):
         found["reasons"] = [*found["reasons"], "It goes beyond your authority, so it needs approval."]
     return found
+
+
+def break_points(terms: Terms, scores: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[list[Any]]]:
+    """The scores of each issue's values, to three digits; of a range at most five, with straight lines between."""
+    found: dict[str, list[list[Any]]] = {}
+    for name, points in scores.items():
+        issue, shown = terms.issue(name), points
+        if issue is not None and issue.range is not None:
+            placed = {float(known_coordinate(issue.type, value)): (value, score) for value, score in points}
+            line = [(at, float(placed[at][1])) for at in sorted(placed)]
+            shown = [placed[line[place][0]] for place in _corners(line)]
+        found[name] = [[value, round(score, _SCORE_DIGITS)] for value, score in shown]
+    return found
+
+
+def _corners(line: Sequence[tuple[float, float]]) -> list[int]:
+    """The places of the ends and of the points furthest from the line through those chosen before."""
+    chosen = sorted({0, len(line) - 1})
+    while len(chosen) < _MOST_CORNERS:
+        gaps = [
+            (abs(line[k][1] - _between(line[left], line[right], line[k][0])), k)
+            for left, right in pairwise(chosen)
+            for k in range(left + 1, right)
+        ]
+        off, at = max(gaps, default=(0.0, 0))
+        if off < 10**-_SCORE_DIGITS:
+            break
+        chosen = sorted([*chosen, at])
+    return chosen
+
+
+def _between(left: tuple[float, float], right: tuple[float, float], at: float) -> float:
+    return left[1] + (right[1] - left[1]) * (at - left[0]) / (right[0] - left[0])
 
 
 def _agent_summary(move: "NextMove") -> str:

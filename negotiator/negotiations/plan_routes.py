@@ -1,5 +1,6 @@
 """The operations of `/api/negotiations/{id}/battle-plans`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from negotiator.advice.tactics.tactic import Tactic
 from negotiator.base import values
 from negotiator.base.scopes import NEGOTIATIONS_READ, NEGOTIATIONS_WRITE
 from negotiator.http.cursors import Cursors
-from negotiator.http.operation import Answer, Call, Operation, ToolOffer
+from negotiator.http.operation import MARKDOWN, Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import plan_queries, queries, states, tactic_queries
 from negotiator.negotiations.advisor_case import apply_wording
 from negotiator.negotiations.event_queries import actor_of_caller
@@ -33,7 +34,6 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 PLANS_PATH: Final = "/api/negotiations/{id}/battle-plans"
-MARKDOWN_TYPE: Final = "text/markdown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class BattlePlans:
                 run=self.make,
                 input=MakeBattlePlan,
                 output=BattlePlanView,
+                media_type=MARKDOWN,
                 status=201,
                 scopes=frozenset({NEGOTIATIONS_WRITE}),
                 creates=True,
@@ -91,7 +92,7 @@ class BattlePlans:
                 run=self.get,
                 input=BattlePlanId,
                 output=BattlePlanView,
-                media_type=MARKDOWN_TYPE,
+                media_type=MARKDOWN,
                 scopes=frozenset({NEGOTIATIONS_READ}),
                 refusals=(404,),
                 tool=ToolOffer("Read a battle plan", hint="Use it before talks; its id is in list_battle_plans."),
@@ -99,8 +100,8 @@ class BattlePlans:
             ),
         ]
 
-    async def make(self, call: Call[MakeBattlePlan]) -> dict[str, Any]:
-        """Make a new version from the present state of the negotiation.
+    async def make(self, call: Call[MakeBattlePlan]) -> Answer:
+        """Make a new version from the present state of the negotiation, answered as JSON or as Markdown.
 
         The language model is called before the transaction starts.
         """
@@ -120,8 +121,7 @@ class BattlePlans:
         def unit(tx: Transaction) -> dict[str, Any]:
             return _store_plan(tx, call, session, plan=plan, worded=worded)
 
-        view: dict[str, Any] = await self.store.write(call.once(unit))
-        return view
+        return _plan_answer(await self.store.write(call.once(unit)), call.headers, status=201)
 
     async def list(self, call: Call[ListOf]) -> BattlePlanList:
         """A page of versions, newest first, without their sections."""
@@ -146,11 +146,14 @@ class BattlePlans:
             return session, plan_queries.find(tx, owner, request.id, request.plan_id)
 
         session, found = await read_current(self.store, owner, unit)
-        view = {**plan_head(found, session), **found.document}
-        vary = {"vary": "Accept"}
-        if prefers_markdown(call.headers.get("accept", "")):
-            return Answer(plan_markdown(view).encode(), 200, vary, f"{MARKDOWN_TYPE}; charset=utf-8")
-        return Answer(view, 200, vary)
+        return _plan_answer({**plan_head(found, session), **found.document}, call.headers)
+
+
+def _plan_answer(view: dict[str, Any], headers: Mapping[str, str], status: int = 200) -> Answer:
+    vary = {"vary": "Accept"}
+    if prefers_markdown(headers.get("accept", "")):
+        return Answer(plan_markdown(view).encode(), status, vary, f"{MARKDOWN}; charset=utf-8")
+    return Answer(view, status, vary)
 
 
 def plan_head(plan: StoredPlan, session: NegotiationSession) -> BattlePlanHead:
@@ -176,7 +179,7 @@ def prefers_markdown(accept: str) -> bool:
             wanted[kind] = float(quality)
         except ValueError:
             wanted[kind] = 0.0
-    return wanted.get(MARKDOWN_TYPE, 0.0) > 0 and wanted[MARKDOWN_TYPE] >= wanted.get("application/json", 0.0)
+    return wanted.get(MARKDOWN, 0.0) > 0 and wanted[MARKDOWN] >= wanted.get("application/json", 0.0)
 
 
 def _store_plan(

@@ -77,8 +77,9 @@ class Negotiations:
                     hint="Use it to find a negotiation's id; get_negotiation reads one whole.",
                     leave_out=("category", "phase", "sort", "latest"),
                     brief=(
-                        *("id", "title", "role", "category", "kind", "counterparty", "state"),
-                        *("currency", "deadline", "missing", "outcome", "updated_at"),
+                        *("next_cursor", "items.id", "items.title", "items.role", "items.category", "items.kind"),
+                        *("items.counterparty", "items.state", "items.currency", "items.deadline", "items.missing"),
+                        *("items.outcome", "items.updated_at"),
                     ),
                 ),
                 tag="negotiations",
@@ -98,9 +99,8 @@ class Negotiations:
                 tool=ToolOffer(
                     "Open a negotiation",
                     hint=(
-                        "Use it first: all advice needs one. Ask the user for target, walk-away (both with every "
-                        "issue) and alternative; never invent them. `missing` in the answer names what to add with "
-                        "edit_negotiation."
+                        "Use it first: all advice needs one. Target and walk-away name every issue. `missing` in the "
+                        "answer names what advice still lacks; edit_negotiation adds it."
                     ),
                     leave_out=(
                         *_UNSHOWN,
@@ -138,7 +138,7 @@ class Negotiations:
                     "Edit a negotiation",
                     hint=(
                         "Use it to add what `missing` names. Members mean what they mean in open_negotiation; a list "
-                        "replaces the old one. Only the user loosens or removes a limit."
+                        "replaces the old one. To loosen or remove a limit is the user's alone and refused here."
                     ),
                     leave_out=(
                         *_UNSHOWN,
@@ -230,8 +230,8 @@ class Negotiations:
                 tool=ToolOffer(
                     "Record an offer",
                     hint=(
-                        "Use it as soon as either side has moved, before next_move: advice reads these offers. Record "
-                        "figures as said, even outside the range. Nothing is sent to them. Past a limit it "
+                        "Use it as soon as either side has moved, before next_move: advice reads these offers. "
+                        "Figures are taken as said, also outside the range. Nothing is sent to them. Past a limit it "
                         "waits for the user: get_negotiation tells."
                     ),
                     leave_out=("channel", "source", "conditions", "confirms", "if_revision"),

@@ -282,7 +282,7 @@ class StoredNextMove(NegotiationId):
     style: Style = Field("balanced", description="How hard to bargain.")
     counterpart: Counterpart = Field("person", description="Who answers: a person or a program.")
     utterance: UtteranceText | None = Field(None, description="Their whole message since the user's last offer.")
-    scores: Truth = Field(False, description="Whether to answer the long table `opponent_utility`.")
+    scores: Truth = Field(False, description="Whether to answer `opponent_utility`, what each value is worth to them.")
 
 
 class CheckReply(NegotiationId):

@@ -72,7 +72,7 @@ class Tactics:
                 tool=ToolOffer(
                     "Suggest tactics",
                     hint=(
-                        "Use it for what to say, above all to answer pressure or a trick: pass their words as "
+                        "Use it for what to say, above all to answer pressure or a trick in their words, which are "
                         "`utterance`. For figures use next_move."
                     ),
                     leave_out=("phase",),
@@ -111,7 +111,10 @@ class Tactics:
                     "List tactics",
                     hint="Use it to browse; suggest_tactics picks for a negotiation.",
                     leave_out=("role", "owner", "phase", "family"),
-                    brief=("id", "name", "family", "summary", "owner", "ethics", "risk", "phases"),
+                    brief=(
+                        *("next_cursor", "items.id", "items.name", "items.family", "items.summary", "items.owner"),
+                        *("items.ethics", "items.risk", "items.phases"),
+                    ),
                 ),
                 tag="tactics",
             ),

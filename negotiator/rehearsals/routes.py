@@ -77,10 +77,7 @@ class Rehearsals:
                 refusals=(400, 404, 409, 422),
                 tool=ToolOffer(
                     "Rehearse",
-                    hint=(
-                        "Use it when the user wants to practise: read them `says` and send what they answer; never "
-                        "play the other side yourself."
-                    ),
+                    hint="Use it when the user wants to practise: `says` is their line, which the user answers.",
                     leave_out=("idempotency_key",),
                 ),
             ),

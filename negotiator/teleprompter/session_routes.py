@@ -64,6 +64,11 @@ def _type(message: bytes) -> str:
 
 
 SESSION_PATH: Final = "/api/teleprompter/sessions/{id}"
+_SHOWN: Final = (
+    *("id", "state", "language", "negotiation_id", "role", "consent", "keep", "last_seq", "created_at", "ended_at"),
+    *("ends_at", "forget_at", "notice_text", "practice", "cues"),
+)
+"""What a tool tells of a session: all but what streams and other programs read."""
 _operation: Final = partial(Operation, scopes=frozenset({TELEPROMPTER_STREAM}), tag="teleprompter")
 
 
@@ -96,8 +101,8 @@ class SessionRoutes:
                 tool=ToolOffer(
                     "Hear an utterance",
                     hint=(
-                        "Use it for each utterance of a call, after open_teleprompter_session; show the user what "
-                        "the cards `say`."
+                        "Use it for each utterance of a call, after open_teleprompter_session; what the cards `say` "
+                        "is for the user."
                     ),
                     leave_out=("start_ms", "end_ms"),
                 ),
@@ -145,13 +150,14 @@ class SessionRoutes:
                 tool=ToolOffer(
                     "Open a teleprompter session",
                     hint=(
-                        "Use it before a live call, and ask the user who agreed to be listened to. Then send each "
-                        "utterance to hear_utterance."
+                        "Use it before a live call, with who agreed to be listened to; hear_utterance then takes "
+                        "each utterance."
                     ),
                     leave_out=(
                         *("source", "language", "role", "consent.at", "consent.jurisdiction"),
                         *("practice", "cues", "idempotency_key"),
                     ),
+                    brief=_SHOWN,
                 ),
             ),
             _operation(
@@ -201,7 +207,7 @@ class SessionRoutes:
                 "/api/teleprompter/sessions/{id}/end",
                 "End a teleprompter session",
                 partial(session_transitions.end_session, reason="asked"),
-                tool=ToolOffer("End a teleprompter session", hint="Use it when the call is over."),
+                tool=ToolOffer("End a teleprompter session", hint="Use it when the call is over.", brief=_SHOWN),
             ),
         ]
 

@@ -490,6 +490,8 @@ REQUIREMENTS: Final = {
     "10.2:tools": "the tools are the operations marked for it, by verb and noun",
     "10.2:same": "scopes, limits and refusals are those of HTTP",
     "10.2:listed": "a token that cannot be widened is shown the tools that it may call",
+    "10.2:hints": "a tool that writes may destroy, and the world is open where the public publishes",
+    "10.2:answers": "a next move, a plan and the categories are affordable, and say nothing twice",
     "10.2:redeem": "a delegation code is redeemed over MCP",
     "10.2:affordable": "all tools together cost at most 7,000 tokens, and each says when to use it",
     "10.3:refusal-bodies": "a refusal by HTTP has a JSON-RPC error as body, in words a model can act on",

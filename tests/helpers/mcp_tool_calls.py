@@ -29,7 +29,7 @@ CALLS: Final[dict[str, Callable[[Known], dict[str, Any]]]] = {
     "make_battle_plan": _talk,
     "rehearse": lambda known: {**_talk(known), "kind": "stubborn", "seed": 7},
     "list_battle_plans": _talk,
-    "get_battle_plan": lambda known: {**_talk(known), "plan_id": known["make_battle_plan"]["id"]},
+    "get_battle_plan": lambda known: {**_talk(known), "plan_id": known["list_battle_plans"]["items"][0]["id"]},
     "record_offer": lambda known: {**_talk(known), "by": "them", "package": _package("1150")},
     "list_offers": _talk,
     "get_leverage": _talk,

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
 from docs.generate import service
 from negotiator.mcp import tools
+from tests.contract.requirements import covers
 from tests.helpers.token_count import ALL_TOOLS, ONE_TOOL, cost, tokens
 
 ALL_OUTPUTS: Final = 12_000
@@ -20,6 +20,11 @@ KEYWORDS: Final = {*("type", "anyOf", "enum", "properties", "required", "items",
 HTTP: Final = re.compile(
     r"\b(HTTP|Accept|GET|POST|PUT|PATCH|DELETE|If-Match|ETag|Idempotency-Key|JSON|[Mm]erge patch|[Ee]vent stream"
     r"|[Qq]uery string|[Ss]tatus \d+|with \d{3}|[Hh]eaders?|[Rr]equest body|Needs a token)\b"
+)
+ORDERS: Final = re.compile(
+    r"\b(?:never|always|must|yourself|do not|don't)\b|(?:^|[.:;,] |\b(?:and|then|or) )(?:then )?"
+    r"(?:ask|tell|read|show|send|pass|state|mend|keep|record|look|fill|invent|make|put|give|call|wait)\b",
+    re.IGNORECASE,
 )
 Schema = dict[str, Any]
 
@@ -56,6 +61,8 @@ def test_the_output_schemas_are_affordable_and_sound(listed: dict[str, Schema]) 
     outputs = [tool["outputSchema"] for tool in listed.values() if "outputSchema" in tool]
     for output in outputs:
         Draft202012Validator.check_schema(output)
+        listing = [place for place, _, part in parts(output) if isinstance(part.get("type"), list)]
+        assert not listing, "some clients do not know a list of types: the Inspector's --strict warns of it"
     assert sum(map(tokens, outputs)) <= ALL_OUTPUTS
 
 
@@ -71,6 +78,29 @@ def test_every_parameter_is_described(listed: dict[str, Schema]) -> None:
 
 def test_every_description_says_when_to_use_the_tool(listed: dict[str, Schema]) -> None:
     assert not [name for name, tool in listed.items() if "Use it " not in tool["description"]]
+
+
+def test_no_description_tells_the_model_how_to_behave(listed: dict[str, Schema]) -> None:
+    """Stores of clients refuse it. The first sentence says what the tool does, "Use it" says when."""
+    found = {
+        name: told
+        for name, tool in listed.items()
+        for said in [tool["description"].partition(". ")[2]]
+        if (told := ORDERS.findall(said))
+    }
+    assert not found
+
+
+@covers("10.2:hints")
+def test_every_tool_says_that_it_only_reads_or_that_it_may_destroy(listed: dict[str, Schema]) -> None:
+    """Stores of clients want one of the two. The world of a tool is open where the public publishes."""
+    hints = {name: tool["annotations"] for name, tool in listed.items()}
+    assert not [name for name, said in hints.items() if said["readOnlyHint"] is said["destructiveHint"]]
+    assert {name for name, said in hints.items() if said["openWorldHint"]} == {
+        "search_tools",
+        "get_tool",
+        "submit_tool",
+    }
 
 
 def test_no_description_speaks_of_http(listed: dict[str, Schema]) -> None:
@@ -102,6 +132,8 @@ def test_openai_s_strict_mode_takes_every_tool(listed: dict[str, Schema]) -> Non
     for name, tool in listed.items():
         assert tool["inputSchema"]["type"] == "object"
         for place, level, part in parts(tool["inputSchema"]):
+            if isinstance(part.get("type"), list):
+                faults.append((name, place, "a list of types"))
             if strange := part.keys() - KEYWORDS:
                 faults.append((name, place, f"keywords {sorted(strange)}"))
             if not part.keys() & {"type", "anyOf"}:
@@ -116,7 +148,7 @@ def test_openai_s_strict_mode_takes_every_tool(listed: dict[str, Schema]) -> Non
 
 
 def test_a_member_that_need_not_be_given_can_be_said_not_to_be(listed: dict[str, Schema]) -> None:
-    """Strict mode makes every member required: null, an empty list or the default must be there to send."""
+    """Strict mode makes every member required: null, an empty text or list, or the default must be there to send."""
     faults = [
         f"{name}{place}/{member}"
         for name, tool in listed.items()
@@ -129,5 +161,7 @@ def test_a_member_that_need_not_be_given_can_be_said_not_to_be(listed: dict[str,
 
 def _can_be_nothing(schema: Schema) -> bool:
     forms: list[Schema] = schema.get("anyOf", [schema])
-    types = orjson.dumps([form.get("type") for form in forms]).decode()
-    return '"null"' in types or '"array"' in types or "Default " in schema.get("description", "")
+    empty = any(
+        form["type"] in {"null", "array"} or (form["type"] == "string" and "enum" not in form) for form in forms
+    )
+    return empty or "Default " in schema.get("description", "")

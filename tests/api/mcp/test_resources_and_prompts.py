@@ -21,7 +21,7 @@ async def text(mcp_client: McpClient, uri: str) -> str:
 @pytest.mark.parametrize("version", [NEWEST, OLDER[0]])
 async def test_the_official_client_reads_resources_and_prompts(mcp_client: McpClient, version: str) -> None:
     talk = await mcp_client.done("open_negotiation", **PRICED)
-    await mcp_client.done("make_battle_plan", id=talk["id"])
+    await mcp_client.call("make_battle_plan", id=talk["id"])
     async with official(mcp_client, version) as client:
         listed = (await client.list_resources()).resources
         ours = [entry.uri for entry in listed if not entry.uri.startswith("skill://")]
@@ -44,13 +44,16 @@ async def test_the_official_client_reads_resources_and_prompts(mcp_client: McpCl
 @pytest.mark.asyncio
 async def test_every_document_of_a_negotiation_can_be_read(mcp_client: McpClient) -> None:
     talk = await mcp_client.done("open_negotiation", **PRICED)
-    plan = await mcp_client.done("make_battle_plan", id=talk["id"])
+    made = (await mcp_client.call("make_battle_plan", id=talk["id"])).json()["result"]["content"]
+    (plan,) = (await mcp_client.done("list_battle_plans", id=talk["id"]))["items"]
     root = f"negotiator://negotiations/{talk['id']}"
     assert '"title":"Laptops"' in await text(mcp_client, root)
     assert '"items":[]' in await text(mcp_client, f"{root}/offers")
     assert '"kind"' in await text(mcp_client, f"{root}/events")
     newest = await text(mcp_client, f"{root}/battle-plan")
     assert newest == await text(mcp_client, f"{root}/battle-plans/{plan['id']}")
+    read = await mcp_client.call("get_battle_plan", id=talk["id"], plan_id=plan["id"])
+    assert made == read.json()["result"]["content"] == [{"type": "text", "text": newest}]
 
 
 @pytest.mark.asyncio
