@@ -4,7 +4,9 @@ import dataclasses
 import functools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import orjson
 from starlette.routing import BaseRoute, Route
@@ -33,7 +35,7 @@ from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint, ReadinessEndpoints, database_state
 from negotiator.discovery.metrics_routes import MetricsEndpoint, issuing_operations
 from negotiator.discovery.probe_routes import ProbeEndpoint
-from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH
+from negotiator.discovery.public_pages import DOCS_PATHS, HOME_PATH, POLICY_PATHS
 from negotiator.discovery.published_documents import PUBLISHED_PATHS, published_documents
 from negotiator.discovery.site import DirectoryRates, RegistrationLimits, SiteDescription
 from negotiator.discovery.skills import offered_skills
@@ -112,6 +114,9 @@ class Application:
             personal=frozenset(pages),
             rates=DirectoryRates(settings.limit_directory_rpm, *settings.level_rates),
             registrations=_registrations(settings),
+            policies=_policies(settings.policies_dir),
+            support=settings.support_address,
+            processors=_processors(settings),
             sign_in=SIGN_IN_PATH,
             mcp=MCP_PATH,
         )
@@ -230,6 +235,23 @@ def _registrations(settings: Settings) -> RegistrationLimits:
     return RegistrationLimits(
         settings.register_limit_anonymous, settings.register_limit_directory, settings.register_limit_directory_daily
     )
+
+
+def _policies(folder: Path | None) -> dict[str, str]:
+    """The operator's own texts by the path of their page."""
+    files = {path: folder / f"{path[1:]}.txt" for path in POLICY_PATHS} if folder else {}
+    return {path: file.read_text("utf-8") for path, file in files.items() if file.exists()}
+
+
+def _processors(settings: Settings) -> tuple[str, ...]:
+    """What is sent to which other service, a sentence each."""
+    connected = (
+        (settings.advisor_url, "The words of plans and answers, and the negotiation they are about, go to {}."),
+        (settings.embedding_url, "Memories, tools and what is searched for go to {}."),
+        (settings.speech_url, "The sound of calls goes to {}, which turns it into words."),
+        (settings.smtp_url, "E-mails to you go through {}."),
+    )
+    return tuple(text.format(urlsplit(url).hostname) for url, text in connected if url)
 
 
 def _authorization(settings: Settings) -> AuthorizationServerInfo:

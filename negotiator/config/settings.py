@@ -110,7 +110,7 @@ _SHORTEST_TRAIL: Final = 30
 """Days; a trigger in the database refuses to delete younger events of the audit trail."""
 _SHORTEST_SECRET: Final = 32
 """Characters: it is stretched by no slow hash."""
-PATHS: Final = ("data_dir", "keys_dir", "models_dir", "speech_model_path")
+PATHS: Final = ("data_dir", "keys_dir", "models_dir", "policies_dir", "speech_model_path")
 
 Network = IPv4Network | IPv6Network
 
@@ -285,6 +285,12 @@ class Settings(SpeechSettings, TransportSettings):
         False,
         description="Let the caller's traceparent say which requests are traced. Only behind a proxy that sets it.",
     )
+    support_address: str = Field(
+        "", description="E-mail address or https page for users' questions, shown on the pages for privacy and terms."
+    )
+    policies_dir: Path | None = Field(
+        None, description="Folder with your privacy.txt and terms.txt; without one its page says what the program does."
+    )
     log_format: Literal["console", "json"] = Field("console", description="Format of log lines.")
 
     @field_validator("services", "trusted_proxies", "trusted_origins", mode="before")
@@ -386,6 +392,21 @@ class Settings(SpeechSettings, TransportSettings):
         found = [address.rpartition("@") for _, address in getaddresses([value])]
         if not value.isprintable() or [bool(local and host) for local, _, host in found] != [True]:
             raise ValueError("must be one e-mail address with @ and a domain, with or without a name")
+        return value
+
+    @field_validator("support_address")
+    @classmethod
+    def _can_be_reached(cls, value: str) -> str:
+        is_page = value.startswith("https://") and urlsplit(value).hostname
+        if value and not is_page and not (":" not in value and getaddresses([value])[0][1] == value and "@" in value):
+            raise ValueError("must be an e-mail address or an https URL")
+        return value
+
+    @field_validator("policies_dir")
+    @classmethod
+    def _is_a_folder(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.is_dir():
+            raise ValueError("must be a folder")
         return value
 
     @field_validator("advisor_url", "embedding_url", "traces_url")

@@ -91,6 +91,8 @@ def authorization_server(service: ServiceDescription, authorization: Authorizati
         "introspection_endpoint_auth_methods_supported": proven,
         "introspection_endpoint_auth_signing_alg_values_supported": signing,
         "service_documentation": f"{service.base}/auth.md",
+        "op_policy_uri": f"{service.base}/privacy",
+        "op_tos_uri": f"{service.base}/terms",
     }
     document["agent_auth"] = agent_auth(service, assertions, authorization.events, authorization.registrations)
     return {name: value for name, value in document.items() if value is not None}

@@ -19,6 +19,7 @@ REFERENCE_PATH: Final = f"{MANUAL_PATH}/api"
 GROUP_PATH: Final = f"{REFERENCE_PATH}/{{group}}"
 DOCS_PATHS: Final = (MANUAL_PATH, GUIDE_PATH, REFERENCE_PATH, GROUP_PATH)
 """The pages of guides and reference, which pages of any origin may read."""
+POLICY_PATHS: Final = {"/privacy": "Privacy", "/terms": "Terms of use"}
 _RELATIONS: Final = (
     ("/.well-known/api-catalog", 'rel="api-catalog"'),
     ("/openapi.json", 'rel="service-desc"; type="application/vnd.oai.openapi+json;version=3.1"'),
@@ -46,6 +47,14 @@ def home_page(site: SiteDescription) -> tuple[str, str]:
         "skills": offered_skills(site.service),
     }
     return page_frame.render_page(site, "home.html", **known), page_frame.render_page(site, "home.md", **known)
+
+
+def policy_page(site: SiteDescription, path: str) -> str:
+    """The page for privacy or terms: the operator's text, its paragraphs apart, else what is true of the program."""
+    text = site.policies.get(path, "").split("\n\n")
+    parts = [part for paragraph in text if (part := paragraph.strip())]
+    title = POLICY_PATHS[path]
+    return page_frame.render_page(site, "policy.html", path=path, title=title, text=parts, services=site.processors)
 
 
 def auth_md(site: SiteDescription) -> str:

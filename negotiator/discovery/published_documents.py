@@ -26,6 +26,7 @@ PUBLISHED_PATHS: Final = frozenset(
     {
         public_pages.HOME_PATH,
         public_pages.MANUAL_PATH,
+        *public_pages.POLICY_PATHS,
         page_frame.STYLE_PATH,
         _ICON,
         openapi.OPENAPI_PATH,
@@ -104,6 +105,8 @@ def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
     html, markdown = public_pages.home_page(site)
     headers = public_pages.home_headers(site)
     yield PublicDocument(public_pages.HOME_PATH, HTML, html.encode, headers, markdown.encode())
+    for path in public_pages.POLICY_PATHS:
+        yield static_document(path, HTML, public_pages.policy_page(site, path).encode(), page_frame.PAGE_HEADERS)
     yield static_document(page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css"))
     yield static_document(_ICON, "image/svg+xml", page_frame.static_file("icon.svg"))
     yield lazy_document(webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode())

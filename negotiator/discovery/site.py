@@ -1,6 +1,7 @@
 """The input of the discovery documents: the service description, and the paths that are not operations."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from negotiator.http.operation import Operation, ServiceDescription
@@ -29,8 +30,9 @@ class RegistrationLimits:
 class SiteDescription:
     """One origin: its service, its version, and the paths of pages and other documents, which are not operations.
 
-    `personal` are the pages for signed-in users, which search engines do not index. `sign_in` is the path of the
-    sign-in page, `mcp` that of the MCP endpoint.
+    `personal` are the pages for signed-in users, which search engines do not index. `policies` are the operator's own
+    texts for pages, by path, `support` is their e-mail address or page, `processors` are sentences on what goes to the
+    services of others. `sign_in` is the path of the sign-in page, `mcp` that of the MCP endpoint.
     """
 
     service: ServiceDescription
@@ -39,6 +41,9 @@ class SiteDescription:
     personal: frozenset[str] = frozenset()
     rates: DirectoryRates | None = None
     registrations: RegistrationLimits | None = None
+    policies: Mapping[str, str] = field(default_factory=dict[str, str])
+    support: str = ""
+    processors: tuple[str, ...] = ()
     sign_in: str = ""
     mcp: str = ""
 

@@ -217,6 +217,7 @@ REQUIREMENTS: Final = {
     "4.1:server": "RFC 8414 metadata that Authlib validates",
     "4.1:openid": "the OpenID document agrees with the server metadata",
     "4.1:inserted": "resource metadata at the path-inserted addresses",
+    "4.1:policies": "the server metadata names the pages for privacy and terms",
     "4.1:exists": "every advertised endpoint exists",
     "4.2:auth-md-runs": "the commands of /auth.md work as they stand",
     "4.2:agent-auth": "the agent_auth block names the registration and claim endpoints",
