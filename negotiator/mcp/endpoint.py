@@ -191,8 +191,12 @@ def _wrapped(answer: Answer, incoming: _IncomingMessage, message: str, refusal: 
     if isinstance(refusal, InsufficientScope):
         data["scope"] = " ".join(refusal.scopes)
     error = {"code": _code(answer.status or 500), "message": message, "data": data}
-    body = {"jsonrpc": "2.0", "id": incoming.id, "error": error}
-    return Answer(body, answer.status, answer.headers)
+    return Answer(_error_body(incoming.id, error), answer.status, answer.headers)
+
+
+def _error_body(message_id: Any, error: dict[str, Any]) -> dict[str, Any]:
+    """The message, without an id where the request's is not known: in MCP an id is text or a number, never null."""
+    return {"jsonrpc": "2.0", **({} if message_id is None else {"id": message_id}), "error": error}
 
 
 def _code(status: int) -> int:
@@ -208,5 +212,4 @@ def _is_rebound(origin: str, host: str) -> bool:
 
 
 def _error(message_id: Any, code: int, message: str) -> Answer:
-    error = {"code": code, "message": message}
-    return Answer({"jsonrpc": "2.0", "id": message_id, "error": error}, 400)
+    return Answer(_error_body(message_id, {"code": code, "message": message}), 400)

@@ -49,4 +49,4 @@ def test_services_of_others_are_named(settings: Settings) -> None:
 @pytest.mark.parametrize("address", ["help", "http://desk.example", "a@b.example, c@d.example", "javascript:a@b"])
 def test_an_address_that_reaches_nobody_stops_the_start(address: str) -> None:
     with pytest.raises(ValueError, match="support_address"):
-        Settings(support_address=address)
+        Settings.model_validate({"support_address": address})
