@@ -47,10 +47,11 @@ def _body(name: str) -> dict[str, Any]:
 
 
 def test_a_number_of_a_query_has_one_spelling() -> None:
+    kinds: tuple[object, ...] = (int, float, int | None)
     numbers = 0
     for operation in SERVICE.operations:
         for name, field in operation.input.model_fields.items():
-            if field.annotation not in (int, float, int | None):
+            if field.annotation not in kinds:
                 continue
             numbers += 1
             for text in ("1_0", " 10", "+1", "1e1", "\uff11", "0x1", "1."):
