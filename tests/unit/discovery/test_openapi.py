@@ -47,7 +47,7 @@ def _body(name: str) -> dict[str, Any]:
 
 
 def test_a_number_of_a_query_has_one_spelling() -> None:
-    kinds: tuple[object, ...] = (int, float, int | None)
+    kinds: list[Any] = [int, float, int | None]
     numbers = 0
     for operation in SERVICE.operations:
         for name, field in operation.input.model_fields.items():
