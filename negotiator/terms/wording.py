@@ -439,7 +439,8 @@ def _option_phrase(label: str, said: str) -> str:
         return f"a {said}" if words == ["day"] else f"{label} on a {said}"
     if said in _STATES:
         return f"{label} {said}"
-    if len(said.split()) > MAX_LABELLED_WORDS:
+    is_noun = said.split()[0] in {"a", "an", "the", "my", "our", "your"} or label.lower() in said.lower()
+    if is_noun or len(said.split()) > MAX_LABELLED_WORDS:
         return said
     if len(words) <= 3 and re.fullmatch(r"(?:(?:very|more|less) )?[a-z]+", said) and said != "included":
         return f"{label} {said}" if _PARTICIPLE.fullmatch(said) else with_article(f"{said} {label}")

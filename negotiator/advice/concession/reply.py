@@ -33,6 +33,7 @@ ENOUGH_WORDS: Final = 2
 FEW_LETTERS: Final = 3
 _DERIVATION: Final = re.compile(r"\b(?:how|calculat\w+|break|basis|hours|cost\w*|exactly|where)\b", re.IGNORECASE)
 STEM_WORDS: Final = 4
+_AMOUNT: Final = re.compile(r"[0-9](?:[.,]?[0-9]){2,}")
 FEW_WORDS: Final = 5
 """A note of fewer words is no sentence."""
 
@@ -131,7 +132,7 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     point, is_give = fitting[0] if fitting else ("", False)
     derives = any(one.of == "reason" and _DERIVATION.search(one.quote) for one in questions)
     known = [one.fact.rstrip(".") for one in told if one.kind == "reason"]
-    counted = [one for one in known if any(letter.isdigit() for letter in one)]
+    counted = [one for one in known if _AMOUNT.search(one)]
     block, facts = ("move.derivation", counted) if derives else ("move.again", known)
     facts = [as_sentence(one) for one in facts if spoken.count(one.lower()) < MAX_TOLD][:MAX_AGAIN]
     if facts and (derives or (wants_reason and (is_give or not point))):
