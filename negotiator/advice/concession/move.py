@@ -302,9 +302,7 @@ def _decide(
         if takes:
             return PersonMove("accept", "no_room", path, reading, package=on_table)
         return PersonMove("walk_away", "no_room", path, reading)
-    if over and agrees == "perhaps":
-        return PersonMove("counter", "ask_if_agreed", path, reading, path.now, path.now.package)
-    if over:
+    if over and agrees == "no":
         if takes:
             return PersonMove("accept", "no_round_left", path, reading, package=on_table)
         return PersonMove("walk_away", "below_floor_no_round", path, reading)
@@ -314,6 +312,9 @@ def _decide(
     value = weigh_round(aims, reading, step.utility, hurried=hurried, last=last)
     trade = _trade(aims, path, reading, step)
     went_back = reading.happening in {"moved_back", "took_back"} and reading.unmoved < PATIENCE
+    if agrees == "perhaps":
+        now = path.now
+        return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
     if takes and on_table is not None and (last or not went_back):
         table = aims.worth(on_table)
         is_tested = (
@@ -333,9 +334,6 @@ def _decide(
             return PersonMove("accept", "stands_still", path, reading, package=on_table, round=value)
     elif why == "hold" and reading.unmoved >= (UNANSWERED_STEPS + PATIENCE if path.steps else PATIENCE):
         return PersonMove("walk_away", "stuck_below_floor", path, reading, round=value)
-    if agrees == "perhaps":
-        now = path.now
-        return PersonMove("counter", "ask_if_agreed", path, reading, now, now.package, value)
     if trade is not None:
         step = replace(step, package=dict(trade.package), utility=trade.utility, gives=(), alternatives=())
         return PersonMove("counter", "allowed_trade", path, reading, step, step.package, value, trade)

@@ -17,7 +17,7 @@ from negotiator.advice.concession.move import PersonMove
 from negotiator.advice.concession.path import PathStep, ValueChange, taken_over
 from negotiator.advice.concession.reading import Reading
 from negotiator.advice.concession.reply import alternative_line, main_point, picker, reply_to
-from negotiator.advice.hearing.hear import LIKELY, HeardOffer
+from negotiator.advice.hearing.hear import LIKELY, SURE, HeardOffer
 from negotiator.advice.words.sentences import said, table
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value, worth_of
@@ -69,6 +69,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
     """What to say to the other side now, in at most six sentences. With `approval` nothing is agreed to yet."""
     terms, price, step, words = move.path.aims.terms, move.path.aims.terms.price, move.step, words.spoken
     reply, main = reply_to(move.path.aims, move.reading, words), main_point(terms)
+    final = move.reading.heard.act("final")
     facts: dict[str, Any] = {
         **_facts(move, words),
         "lines": lines,
@@ -79,6 +80,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "alternative_line": alternative_line(move.path.aims, move.reading, words),
         "reply": reply,
         "thanks": thanks(move, words),
+        "surely_final": move.reading.says_final and (final is None or final.chance >= SURE),
         "is_price_alone": set(move.reading.better) == ({price.name} if price is not None else set[str]()),
         "pick": picker(move.reading, terms),
         "news": _news(move, words),

@@ -5,7 +5,7 @@ Everything here may be said to the other side, but for `Reply.open`, which tells
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 from zlib import crc32
@@ -17,7 +17,7 @@ from negotiator.advice.words.sentences import said
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.numbers.read import number_runs, number_tokens
 from negotiator.terms.issues import Issue, coordinate, same_value, worth_of
-from negotiator.terms.plain_text import sentence
+from negotiator.terms.plain_text import noun_phrase, sentence
 from negotiator.terms.terms import Argument, Terms
 from negotiator.terms.wording import Wording
 
@@ -110,8 +110,11 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     told = [one for one in terms.arguments if one.shareable]
     spoken = " ".join(reading.said).lower()
     unsaid = [one for one in told if one.fact.rstrip(".").lower() not in spoken]
-    questions = tuple(_question(act, unsaid) for act in heard.acts if act.name == "ask")[:MAX_QUESTIONS]
-    complaint = heard.act("complain")
+    complaint, offered = heard.act("complain"), {one.quote for one in heard.offers}
+    asked_of_us = [act for act in heard.acts if act.name == "ask" and not (act.of == "other" and act.quote in offered)]
+    if complaint is not None and complaint.of == "no answer" and not asked_of_us:
+        asked_of_us = [replace(complaint, of="other")]
+    questions = tuple(_question(act, unsaid) for act in asked_of_us)[:MAX_QUESTIONS]
     wants_reason = any(one.of == "reason" for one in questions) or complaint is not None
     held_out = heard.act("if")
     last = reading.their_last or {}
@@ -165,7 +168,8 @@ def alternative_line(aims: Aims, reading: Reading, words: Wording) -> str:
 
 
 def _unanswered(aims: Aims, reading: Reading, words: Wording) -> Iterator[str]:
-    if main_point(aims.terms) is None:
+    main = main_point(aims.terms)
+    if main is None or any(f" is {noun_phrase(words.label(main))}" in one for one in reading.said):
         yield "priority"
     if not aims.terms.authority.approver:
         yield "decider"
@@ -174,7 +178,7 @@ def _unanswered(aims: Aims, reading: Reading, words: Wording) -> Iterator[str]:
 
 
 def _question(act: HeardAct, unsaid: Sequence[Argument]) -> AskedOfUs:
-    of = act.of or "other"
+    of = "other" if act.of == "priority" and _AMOUNT.search(act.quote) else act.of or "other"
     if of not in OPEN_KINDS:
         return AskedOfUs(of, _end_of(act.quote))
     shared = {one.fact: _overlap(one.fact, act.quote) for one in unsaid}

@@ -501,3 +501,19 @@ def test_no_stock_sentence_is_said_twice_in_a_talk() -> None:
         ledger.append(LedgerOffer(len(ledger) + 1, "me", move.package, words=said(move)))
     stock = [text for text in texts if "€" not in text]
     assert len(stock) == len({*stock}) > 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Done, 12,700. You strip down to the bare wall, five years' warranty, and you give the neighbours my card.",
+        "All right, 12,700 with the wall and the floor, settled today. I will send you the agreement.",
+        "12,700, you keep the place free and no piano - agreed, I enter the Friday.",
+    ],
+)
+@pytest.mark.parametrize("rounds", [2, 9])
+def test_a_longer_yes_never_takes_their_own_worse_offer(words: str, rounds: int) -> None:
+    terms = terms_of({**CAR, "max_rounds": rounds})
+    talk = [("them", "12870"), ("me", "12600"), ("them", "12790"), ("me", "12700")]
+    move = moved(terms, *((by, {"price": price}) for by, price in talk), words=words)
+    assert (move.why, move.package) in [(why, {"price": "12700"}) for why in ("ask_if_agreed", "they_agree")]
