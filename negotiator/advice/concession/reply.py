@@ -34,7 +34,7 @@ FEW_LETTERS: Final = 3
 _DERIVATION: Final = re.compile(r"\b(?:how|calculat\w+|break|basis|hours|cost\w*|exactly|where)\b", re.IGNORECASE)
 STEM_WORDS: Final = 4
 _AMOUNT: Final = re.compile(r"[0-9](?:[.,]?[0-9]){2,}")
-FEW_WORDS: Final = 5
+FEW_WORDS: Final = 4
 """A note of fewer words is no sentence."""
 
 
@@ -139,7 +139,8 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     block, facts = ("move.derivation", counted) if derives else ("move.again", known)
     facts = [as_sentence(one) for one in facts if spoken.count(one.lower()) < MAX_TOLD][:MAX_AGAIN]
     if facts and (derives or (wants_reason and (is_give or not point))):
-        point = plain_line(block, facts=facts, pick=picker(reading, terms), voice=words.voice)
+        again = plain_line(block, facts=facts, pick=picker(reading, terms), voice=words.voice)
+        point = again if spoken or derives else facts[0]
         is_give = False
     return Reply(
         questions,
