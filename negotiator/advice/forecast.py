@@ -37,29 +37,29 @@ COMPARABLE_WEIGHT: Final = 0.3
 LEVEL: Final = 0.8
 """Share of talks that end inside the interval."""
 RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
+    (0.3, 1.0),
     (0.28, 1.0),
-    (0.28, 1.0),
-    (0.34, 1.0),
-    (0.34, 0.9),
+    (0.38, 1.0),
+    (0.4, 1.0),
     (0.6, 1.0),
-    (0.42, 1.0),
-    (0.66, 1.0),
-    (0.54, 1.0),
-    (0.92, 1.0),
+    (0.46, 1.0),
+    (0.68, 1.0),
+    (0.6, 1.0),
+    (1.0, 1.0),
 )
 """Shares of the way from the median to the best and to the worst end that the interval reaches, by figures named.
 
 The last row is for eight and more. `python -m tests.quality.haggling.measure_forecast --calibrate` prints them.
 """
 UNLIMITED_RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
-    (0.48, 0.12),
-    (0.4, 0.42),
-    (0.52, 0.5),
-    (0.48, 0.76),
+    (0.46, 0.16),
+    (0.4, 0.44),
+    (0.56, 0.48),
+    (0.54, 0.72),
     (0.82, 0.68),
-    (0.44, 1.0),
+    (0.48, 1.0),
     (1.0, 0.6),
-    (0.6, 1.0),
+    (0.62, 1.0),
     (1.0, 1.0),
 )
 """The same where the user names no limit."""
