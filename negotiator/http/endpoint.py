@@ -103,7 +103,7 @@ class Endpoint:
             incoming = _IncomingHttpCall(self, scope, receive, headers, address)
             answer = await run(self.operation, pipeline, incoming, context)
             body: Any = answer.body
-            if answer.status == HTTPStatus.CREATED and self.makes_readable:
+            if answer.status == HTTPStatus.CREATED and self.makes_readable and isinstance(body, dict):
                 place = f"{pipeline.refusals.base}{scope['path']}/{body['id']}"
                 answer = Answer(body, answer.status, {**answer.headers, "location": place}, answer.media_type)
             if isinstance(body, AsyncGenerator):
