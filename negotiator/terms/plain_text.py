@@ -55,7 +55,7 @@ def _is_balanced(text: str) -> bool:
 def cut_at_word(text: str, limit: int) -> str:
     """The text on one line if it fits, else as many whole words of it as fit; no loose "of" or "and" at its end.
 
-    A first word that is itself too long ends with an ellipsis.
+    Where no whole word is left so, the text ends with an ellipsis.
     """
     words = text.split()
     plain = " ".join(words)
@@ -66,10 +66,10 @@ def cut_at_word(text: str, limit: int) -> str:
         if len(" ".join([*kept, word])) > limit:
             break
         kept.append(word)
-    if not kept:
-        return words[0][: max(0, limit - 1)] + "…"
-    while len(kept) > 1 and kept[-1].strip(",;:-–(").lower() in _LOOSE_END | {""}:
+    while kept and kept[-1].strip(",;:-–(").lower() in _LOOSE_END | {""}:
         kept.pop()
+    if not kept:
+        return plain[: max(0, limit - 1)].rstrip() + "…"
     cut = " ".join(kept).rstrip(",;:-–( ")
     return cut if _is_balanced(cut) else " ".join(re.sub(r"[()\[\]]", " ", cut).split())
 

@@ -54,7 +54,9 @@ def overview_rows(basis: PlanBasis) -> list[PlanSection]:
     rows: list[PlanSection] = []
     for place, issue in enumerate(basis.brief.terms.issues):
         opening = basis.offers[0].package.get(issue.name) if basis.offers else None
-        limit = basis.limit(issue)
+        limit, least = basis.limit(issue), terms.walk_away
+        if limit is None and issue.compensated and least is not None and least.package is not None:
+            limit = least.package.get(issue.name)  # kept in all, with the other issues
         limited = f"session:/issues/{place}/limit" if issue.limit is not None else "session:/walk_away"
         aim = basis.aim(issue)
         target = terms.target

@@ -202,3 +202,14 @@ async def test_plans_and_tactics_move_to_the_user_who_claims_the_agent(
     after = NegotiationClient(negotiation_client.client, bearer(claimed.json()))
     found = await after.get(f"/negotiations/{talk['id']}/battle-plans/{plan['id']}")
     assert found.json() == plan
+
+
+@pytest.mark.asyncio
+async def test_a_plan_shows_the_walk_away_that_is_kept_in_all(negotiation_client: NegotiationClient) -> None:
+    options = [{"value": "collected", "worth": 0}, {"value": "delivered", "worth": -35}]
+    transport = {"name": "transport", "type": "enum", "options": options}
+    least = {"price": "1100", "transport": "collected"}
+    talk = await negotiation_client.opened(issues=[PRICE, transport], walk_away={"package": least})
+    plan = await planned(negotiation_client, talk["id"])
+    assert [row["limit"]["words"] for row in plan["overview"]] == ["€1,100", "collected"]
+    assert [one["limit"] for one in talk["issues"]] == [None, None]

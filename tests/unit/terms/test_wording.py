@@ -358,6 +358,7 @@ def test_words_are_joined_made_sentences_and_cut_whole() -> None:
     assert cut_at_word("Cap on yearly price increase", 17) == "Cap on yearly"
     assert cut_at_word("Price of the car", 12) == "Price"
     assert cut_at_word("x" * 30, 10) == "x" * 9 + "…"
+    assert cut_at_word("on pickup", 8) == "on pick…"
 
 
 # Random cases
