@@ -51,6 +51,8 @@ RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
 
 The last row is for eight and more. `python -m tests.quality.haggling.measure_forecast --calibrate` prints them.
 """
+MOST_REACH: Final = 0.9
+"""An interval ends before the user's limit: a printed plan does not tell it."""
 UNLIMITED_RESIDUALS: Final[tuple[tuple[float, float], ...]] = (
     (0.46, 0.16),
     (0.4, 0.44),
@@ -121,6 +123,7 @@ def forecast_price(talk: PriceTalk) -> PriceForecast | None:
         return None
     rows = UNLIMITED_RESIDUALS if talk.limit is None else RESIDUALS
     down, up = rows[min(len(talk.mine) + len(talk.theirs), len(rows) - 1)]
+    up = up if talk.limit is None else min(up, MOST_REACH)
     return PriceForecast(
         reach.median,
         reach.median - down * (reach.median - reach.best),

@@ -272,7 +272,7 @@ def _whole_in_text(value: Any) -> Any:
 
 
 def _number_in_text(value: Any) -> Any:
-    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?", value):
+    if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:e-[0-9]{1,3})?", value):
         raise ValueError("Must be a number")
     return value
 

@@ -82,6 +82,7 @@ async def _let_in(client: httpx2.AsyncClient, settings: Settings) -> None:
     third = await _ok(app.redeem(code))
     assert (await app.redeem(code)).json()["error"] == "invalid_grant"
     assert (await client.get(LIST, headers=bearer(third))).status_code == 401
+    await _ok(app.refresh(second["refresh_token"]))
     assert (await app.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
     assert (await client.get(LIST, headers=bearer(second))).status_code == 401
     fourth = await user.tokens(app)
