@@ -104,7 +104,7 @@ def test_comparable_deals_count_until_both_have_spoken() -> None:
 def test_the_sentence_says_the_price_the_interval_and_what_it_rests_on() -> None:
     offers = told(at("them", 13_500), at("me", 10_500))
     assert expected(CAR, offers).text == (
-        "Expect about €12,100 (between €11,500 and €12,500). This is based on the first offer of each side and your "
+        "Expect about €12,100 (between €11,500 and €12,450). This is based on the first offer of each side and your "
         "limit."
     )
 
