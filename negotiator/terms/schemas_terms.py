@@ -53,7 +53,7 @@ from negotiator.terms.short_forms import issue_from_name, range_from_list
 
 IssueKind = Literal["money", "number", "integer", "percent", "duration_days", "date", "enum", "boolean"]
 Weight = Annotated[Number, Field(ge=0, le=1e12, allow_inf_nan=False)]
-Worth = Annotated[Number, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
+MoneyWorth = Annotated[Number, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
 
 
 class RangeBody(Strict):
@@ -73,7 +73,7 @@ class OptionBody(Strict):
 
     value: Scalar
     utility: Share | None = Field(None, description="Worth to the user, 0 to 1; for all or none.")
-    worth: Worth | None = Field(None, description="In the price's unit, as -350.", examples=[-350])
+    worth: MoneyWorth | None = Field(None, description="In the price's unit, as -350.", examples=[-350])
 
 
 def _as_option(value: Any) -> Any:
@@ -120,7 +120,7 @@ class IssueBody(Strict):
     value_points: list[Annotated[list[Scalar], Field(min_length=2, max_length=2)]] | None = Field(
         None, max_length=1000, description="[value, utility] corners of a bent value function."
     )
-    worth: Annotated[Worth, Field(ge=0)] | None = Field(
+    worth: Annotated[MoneyWorth, Field(ge=0)] | None = Field(
         None, description="In place of a weight: its best value's worth over its worst, in the unit of the price."
     )
     their_weight: Weight | None = Field(None, description="How much it seems to matter to the other side.")

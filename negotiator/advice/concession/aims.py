@@ -110,7 +110,7 @@ class IssueAim:
 
     `worths` are the values' weighted worths to the user. `pull` is how much more the issue matters to the other side
     than to the user (1: as much). `limit` is the user's own worst value. `wanted`: they ask for another value in their
-    offers, or bring one up in words.
+    offers, bring one up in words, or give more on the price for it than it costs the user (as far as offers show).
     """
 
     issue: Issue

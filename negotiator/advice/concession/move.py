@@ -50,6 +50,7 @@ MAX_HOLDS: Final = 2
 MATCHED: Final = 0.8
 """A step that is larger than the user's last one answers at most this share of theirs."""
 CLOSING_MATCH: Final = 1.5
+"""The last offer but one gives at most so many times their last step."""
 FINAL_SHARE: Final = 0.75
 """When they first repeat a final offer beyond the limit, the user goes half of the way to it, and at most this share of
 the way that is left: the rest is for their answer, and nothing tells where the limit is."""
