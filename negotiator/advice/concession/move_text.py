@@ -37,7 +37,10 @@ MAX_CHANGES_SAID: Final = 3
 MAX_WHOLE_ISSUES: Final = 3
 """Offers of so few issues are said as a whole in a choice."""
 """Two offers are said together where they have at most so many changes between them."""
+PRACTICAL: Final = frozenset({"fact", "timing"})
+"""The kinds of questions that are answered along with a yes."""
 _FIGURE: Final = re.compile(r"[0-9]")
+_CONDITION: Final = re.compile(r"\b(?:if|provided|assuming|as long as|on condition)\b[^.;!?]*", re.IGNORECASE)
 _TIMES: Final = ("twice", *(f"{n} times" for n in ("three", "four", "five", "six", "seven")))
 
 
@@ -85,6 +88,8 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "pick": picker(move.reading, terms),
         "news": _news(move, words),
         "promised": _promised(move),
+        "their_condition": _condition(move),
+        "answered": [one for one in reply.questions if move.action != "accept" or one.of in PRACTICAL],
         "wish": _wish(move),
         "main_point": noun_phrase(words.label(main)) if main is not None else "",
         "says_whole": _says_whole(move),
@@ -114,8 +119,15 @@ def _news(move: PersonMove, words: Wording) -> str:
 
 def _promised(move: PersonMove) -> str:
     """A promise in their last words that no issue of the deal contains, as a sentence."""
+    said = _condition(move)
+    return f"And as you said: “{said}”" if said and not _FIGURE.search(said) else ""
+
+
+def _condition(move: PersonMove) -> str:
+    """The condition in their last words, without what it is a condition of."""
     held = move.reading.heard.act("if")
-    return f"And as you said: “{held.quote.strip()}”" if held is not None and not _FIGURE.search(held.quote) else ""
+    clause = _CONDITION.search(held.quote) if held is not None else None
+    return "" if held is None else (clause.group() if clause else held.quote).strip().rstrip(".")
 
 
 def reasons(move: PersonMove, words: Wording) -> list[str]:

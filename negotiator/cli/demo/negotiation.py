@@ -19,7 +19,7 @@ _SELLER: Final = (
     (14_300, "I could come down to €14,300. The tyres are nearly new."),
     (13_700, "€13,700. That is my final offer, take it or leave it."),
 )
-_SETTLES: Final = "All right, €{price:,}, if you pick it up this week."
+_SETTLES: Final = "All right, €{price:,} it is."
 _TOO_MUCH: Final = 14_000
 
 
@@ -57,8 +57,8 @@ def _negotiate(journey: DemoContext) -> None:
     _refused(journey, one)
     steps = [after - before for before, after in pairwise(made)]
     journey.check(
-        all(step > 0 for step in steps) and steps == sorted(steps, reverse=True),
-        "The advised steps go one way and get smaller",
+        all(step >= 0 for step in steps) and steps == sorted(steps, reverse=True),
+        "The advised steps go one way and never grow",
     )
     agreed = _settle(journey, one, made[-1])
     stored = journey.get(f"{one}/battle-plans/{plan['id']}", show=("version", "stale"))

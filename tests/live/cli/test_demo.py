@@ -28,7 +28,7 @@ MILESTONES = {
         "The battle plan has the steps of the price",
         "The sentence to say does not name the limit",
         "An offer past the limit is refused",
-        "The advised steps go one way and get smaller",
+        "The advised steps go one way and never grow",
         "A price as good as the next step is accepted",
         "The plan is stored unchanged and marked as stale",
         "The server computes the savings to the cent",
@@ -96,8 +96,8 @@ def test_the_demo_tells_a_sale_in_words_that_a_stranger_reads(tmp_path: Path) ->
         "“€13,700. That is my final offer, take it or leave it.”",
         "They seem to be calling this final",
         "Refused. This is worth less than your walk-away, by €100.",
-        "That works for me: €13,050.",
-        "Deal at €13,050: €1,850 or 12% below the listing",
+        "then we agree on €12,800.",
+        "Deal at €12,800: €2,100 or 14% below the listing",
         "its next request was refused",
     ):
         assert sentence in done.stdout

@@ -268,6 +268,20 @@ def test_their_yes_to_the_last_offer_is_taken() -> None:
     assert "Their words accept your last offer. Record their acceptance." in reasons
 
 
+def test_a_yes_under_a_condition_leaves_a_place_for_the_answer_to_the_condition() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "12300"})
+    move = moved(terms_of(CAR), *offers, words="All right, €12,300, if you pick it up this week.")
+    assert said(move) == "[Your answer to: “if you pick it up this week.”] Do we agree on €12,300, then?"
+
+
+def test_a_question_beside_a_yes_leaves_a_place_for_its_answer() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "12300"})
+    move = moved(terms_of(CAR), *offers, words="All right, €12,300 it is. When can you pick it up?")
+    assert said(move) == (
+        "Thank you, then we agree on €12,300. [Your answer to: “When can you pick it up?”] Let us put it in writing."
+    )
+
+
 def test_a_yes_to_an_unnamed_offer_is_asked_about_and_nothing_more_is_offered() -> None:
     offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14200"})
     move = moved(terms_of(CAR), *offers, words="OK, deal")
