@@ -151,6 +151,7 @@ def reasons(move: PersonMove, words: Wording) -> list[str]:
         taken=[_heard_offer(one, aims, words) for one in message.taken],
         is_beside=bool(message.others),
         unsure=[_heard_offer(one, aims, words) for one in message.unsure if one.chance >= LIKELY],
+        takes=last is not None and aims.is_acceptable(last),
         past_limit="" if last is None or aims.is_acceptable(last) else _past(aims, last, words),
         reply=reply,
         wish=_wish(move),

@@ -4,7 +4,7 @@ Everything here may be said to the other side, but for `Reply.open`, which tells
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
@@ -114,7 +114,8 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     asked_of_us = [act for act in heard.acts if act.name == "ask" and not (act.of == "other" and act.quote in offered)]
     if complaint is not None and complaint.of == "no answer" and not asked_of_us:
         asked_of_us = [replace(complaint, of="other")]
-    questions = tuple(_question(act, unsaid) for act in asked_of_us)[:MAX_QUESTIONS]
+    labels = {issue.name: f"{issue.name} {issue.label}".replace("_", " ") for issue in terms.issues}
+    questions = tuple(_question(act, unsaid, labels) for act in asked_of_us)[:MAX_QUESTIONS]
     wants_reason = any(one.of == "reason" for one in questions) or complaint is not None
     held_out = heard.act("if")
     last = reading.their_last or {}
@@ -178,15 +179,18 @@ def _unanswered(aims: Aims, reading: Reading, words: Wording) -> Iterator[str]:
         yield "alternative"
 
 
-def _question(act: HeardAct, unsaid: Sequence[Argument]) -> AskedOfUs:
+def _question(act: HeardAct, unsaid: Sequence[Argument], labels: Mapping[str, str]) -> AskedOfUs:
+    """The question with the fact that answers it: one that shares its words, else the only one on the issue it names."""
     of = "other" if act.of == "priority" and _AMOUNT.search(act.quote) else act.of or "other"
     if of not in OPEN_KINDS:
         return AskedOfUs(of, _end_of(act.quote))
     shared = {one.fact: _overlap(one.fact, act.quote) for one in unsaid}
     best = max(unsaid, key=lambda one: shared[one.fact], default=None)
     alone = sum(found > 0 for found in shared.values()) == 1
-    answers = best is not None and shared[best.fact] >= (1 if alone and of == "fact" else ENOUGH_WORDS)
-    return AskedOfUs(of, _end_of(act.quote), as_sentence(best.fact) if best and answers else "")
+    if best is None or shared[best.fact] < (1 if alone and of == "fact" else ENOUGH_WORDS):
+        named = [one for one in unsaid if share_words(labels.get(one.issue or "", ""), act.quote)]
+        best = named[0] if len(named) == 1 else None
+    return AskedOfUs(of, _end_of(act.quote), as_sentence(best.fact) if best is not None else "")
 
 
 def _end_of(quote: str) -> str:

@@ -417,6 +417,30 @@ def test_a_step_for_an_end_says_why_it_is_larger_and_nothing_that_contradicts_it
     assert "because they proposed it" in answered(middle)
 
 
+def test_a_last_offer_beside_one_that_could_be_taken_says_what_is_certain() -> None:
+    offers = ("them", {"price": "14900"}), ("me", {"price": "12300"}), ("them", {"price": "14400"})
+    offers = *offers, ("me", {"price": "12600"}), ("them", {"price": "13950"})
+    move = moved(terms_of({**CAR, "max_rounds": 3}), *offers)
+    reasons = " ".join(move_text.reasons(move, Wording(move.path.aims.terms)))
+    assert move.action == "counter"
+    assert "Theirs is within your limit: to accept it is certain" in reasons
+
+
+def test_a_question_about_an_issue_is_answered_by_the_one_fact_on_it() -> None:
+    fact = {"fact": "The hall is ours until the ninth", "issue": "collection"}
+    days = {"name": "collection", "label": "Collection day", "type": "integer", "range": {"min": 1, "max": 30}}
+    body = {
+        **CAR,
+        "issues": [CAR["issues"][0], days],
+        "arguments": [fact, "I pay in cash"],
+        "target": {"package": {"price": 12800, "collection": 9}},
+        "walk_away": {"package": {"price": 14000, "collection": 20}},
+    }
+    offers = ("them", {"price": "14900", "collection": 15}), ("me", {"price": "12300", "collection": 9})
+    theirs = ("them", {"price": "14400", "collection": 15})
+    assert fact["fact"] in said(moved(terms_of(body), *offers, theirs, words="€14,400. Is that collection day fixed?"))
+
+
 def test_a_seller_asks_a_buyer_to_do_without_and_a_buyer_asks_for_it() -> None:
     support = {"name": "support", "label": "Premium support", "type": "boolean", "weight": 2}
 
