@@ -25,7 +25,7 @@ globalThis.live = (() => {
   const NO_NETWORK = "There is no connection at the moment. This page goes on as soon as it is back.";
   const post = async (address, csrf, members = {}) => {
     const body = new URLSearchParams({ csrf, ...members });
-    const answer = await fetch(address, { method: "POST", body }).catch(() => { throw new Error(NO_NETWORK); });
+    const answer = await fetch(address, { method: "POST", body, keepalive: true }).catch(() => { throw new Error(NO_NETWORK); });
     if (answer.redirected && answer.url.includes("/sign-in")) throw new Error("You are signed out. Sign in again in another tab; this page goes on by itself.");
     if (!answer.ok) throw new Error(`The server refused this (${answer.status}).`);
     return answer;

@@ -310,7 +310,8 @@ def test_a_judged_card_brings_no_older_one_back(
         ada.page.keyboard.press("Enter")
         card = ada.page.locator("#first .cue", has_text="past your limit")
         card.wait_for()
-        card.get_by_role("button", name="Wrong").click()
+        with ada.page.expect_response("**/cards"):
+            card.get_by_role("button", name="Wrong").click()
         card.wait_for(state="detached")
         assert ada.page.locator(".cards .cue").count() == 0
         ada.page.reload()
