@@ -287,7 +287,8 @@ def _answer(aims: Aims, named: Sequence[LedgerOffer], words: str | None, heard: 
     if words is None:
         return NO_ANSWER
     answer = read_answer(words, aims.terms.price, named, aims.terms.currency)
-    if answer.agrees == "no" and heard.act("yes") is not None and not heard.act("no"):
+    yes, no = heard.act("yes"), heard.act("no")
+    if answer.agrees == "no" and yes is not None and (no is None or yes.chance > no.chance):
         answer = replace(answer, agrees=_heard_yes(aims.terms, named, heard))
     mine = next((row for row in reversed(named) if row.by == "me"), None)
     is_whole = mine is not None and not _unnamed(aims, mine.package)

@@ -8,7 +8,8 @@ amount off or on their earlier figure), `mine:ISSUE` and `theirs:ISSUE` for one 
 (told and not offered), gap (between figures), wish (unreal), count (of anything else).
 
 The files were written by people who knew no reader and no other's sentences. Each file is one writer's; `k` is German,
-`l` French and Spanish. `call` has single sentences of a call, where an issue may have a range instead of offers before.
+`l` French and Spanish. `call` has single sentences of a call, where an issue may have a range instead of offers before;
+of `ff` to `ii` (`figures_only`) the figures are marked and no acts, `not` for one that is no offer.
 """
 
 import re

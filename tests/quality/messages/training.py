@@ -235,7 +235,8 @@ def _act_model(given: Sequence[_Hearing], shares: Sequence[Sequence[Shares]]) ->
     labels = [label for label, count in counted.most_common() if count >= FEWEST_ACTS]
     keys, truths = list[NDArray[np.uint32]](), list[list[bool]]()
     for one, first in zip(given, shares, strict=True):
-        if not one.example.marked.case:
+        case = one.example.marked.case
+        if case.get("figures_only", not case):
             continue
         message, acts = one.message, list(marked_acts(one.example.marked))
         kinds = [max(each, key=each.__getitem__) for each in first]
