@@ -38,6 +38,13 @@ class IssueWords:
         return tuple(re.findall(r"[^\W_]+", self.label.lower()))
 
 
+_WHO: Final = re.compile(
+    r"^who (?:does|pays(?: for)?|sees to|takes care of|is responsible for|handles|covers|bears)\s+(?=\S)|(?<=\S)\s+by$",
+    re.IGNORECASE,
+)
+"""What of the label of a choice of sides is no noun: "who sees to the garden", "transport by"."""
+
+
 def issue_words(issue: Issue, title: str = "") -> IssueWords:
     """The words for an issue. Names that the title writes with a capital inside a sentence keep it."""
     label = _sentence_form(issue.label, title) if tidy(issue.label) else _from_name(issue.name)
@@ -51,6 +58,8 @@ def issue_words(issue: Issue, title: str = "") -> IssueWords:
     elif unit is None and issue.type in {"number", "integer"}:
         unit = _unit_in_name(issue.name, label)
     label = _MEASURED.sub(r"\1", label)
+    if issue.type == "enum":
+        label = _WHO.sub("", label) or label
     return IssueWords(cut_at_word(label, MAX_LABEL_CHARACTERS) or "point", unit)
 
 

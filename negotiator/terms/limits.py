@@ -243,11 +243,15 @@ def tells_limit(terms: Terms, text: str) -> bool:
     return bool(_said_numbers(text) & (limits | _prices(terms, terms.walk_away, terms.target)))
 
 
+_FEW_LETTERS: Final = 3
+
+
 def tells_alternative(terms: Terms, text: str) -> bool:
-    """Whether a text has a price of the best alternative, or two words that describe it."""
+    """Whether a text has a price of the best alternative, or two words that describe it and name no issue."""
     described = terms.batna_details.description if terms.batna_details else None
-    shared = {*stemmed_terms(text)} & {*stemmed_terms(described or "")}
-    return len(shared) > 1 or bool(_said_numbers(text) & _prices(terms, terms.batna))
+    named = {*stemmed_terms(" ".join(f"{issue.name} {issue.label}" for issue in terms.issues))}
+    shared = {word for word in stemmed_terms(text) if len(word) > _FEW_LETTERS} & {*stemmed_terms(described or "")}
+    return len(shared - named) > 1 or bool(_said_numbers(text) & _prices(terms, terms.batna))
 
 
 def _prices(terms: Terms, *worths: Worth | None) -> set[Decimal | None]:

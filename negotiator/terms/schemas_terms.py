@@ -106,7 +106,7 @@ class IssueBody(Strict):
 
     name: ShortText
     label: ShortText | None = Field(None, description="Name for people; `name` if absent.")
-    type: IssueKind = Field("money", description="Kind of value.")
+    type: IssueKind = Field("money", description="Kind of value; enum where options are words.")
     unit: ShortText | None = Field(None, description="Unit of its values, such as seats.")
     direction: Literal["higher", "lower"] | None = Field(
         None, description="Better for the user; on money the role decides."

@@ -374,7 +374,22 @@ def _issue(row: Any, pointer: str, reader: ShortFormReader) -> Any:
     members = dict(cast("Mapping[str, Any]", row))
     if "range" in members:
         members["range"] = range_from_list(members["range"])
+    if members.get("type") is None and any(_is_plain_word(one) for one in _listed(members)):
+        members["type"] = "enum"
     return members
+
+
+def _is_plain_word(value: Any) -> bool:
+    return isinstance(value, str) and not any(char.isnumeric() for char in value)
+
+
+def _listed(members: Mapping[str, Any]) -> list[Any]:
+    """The values of an issue's options."""
+    listed: Any = members.get("options")
+    return [
+        cast("Mapping[str, Any]", option).get("value") if isinstance(option, Mapping) else option
+        for option in (cast("list[Any]", listed) if isinstance(listed, list) else ())
+    ]
 
 
 def _form(row: Any) -> IssueForm | None:
@@ -384,13 +399,8 @@ def _form(row: Any) -> IssueForm | None:
     name, kind, unit = members.get("name"), members.get("type", "money"), members.get("unit")
     if not isinstance(name, str) or kind not in ISSUE_TYPES:
         return None
-    listed: Any = members.get("options")
-    options: list[Any] = []
-    for option in cast("list[Any]", listed) if isinstance(listed, list) else []:
-        value: Any = cast("Mapping[str, Any]", option).get("value") if isinstance(option, Mapping) else option
-        options.append(value)
     unit, label = (text if isinstance(text, str) else None for text in (unit, members.get("label")))
-    return IssueForm(name, kind, unit, tuple(options), label)
+    return IssueForm(name, kind, unit, tuple(_listed(members)), label)
 
 
 def _read_issue(row: Any, form: IssueForm | None, reader: ShortFormReader, pointer: str) -> Any:

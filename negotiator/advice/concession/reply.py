@@ -34,6 +34,8 @@ FEW_LETTERS: Final = 3
 _DERIVATION: Final = re.compile(r"\b(?:how|calculat\w+|break|basis|hours|cost\w*|exactly|where)\b", re.IGNORECASE)
 STEM_WORDS: Final = 4
 _AMOUNT: Final = re.compile(r"[0-9](?:[.,]?[0-9]){2,}")
+MOST: Final = 0.7
+"""The share of a fact's words that tells it in other words."""
 FEW_WORDS: Final = 4
 """A note of fewer words is no sentence."""
 
@@ -109,12 +111,12 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     heard, terms = reading.heard, aims.terms
     told = [one for one in terms.arguments if one.shareable]
     spoken = " ".join(reading.said).lower()
-    unsaid = [one for one in told if one.fact.rstrip(".").lower() not in spoken]
+    unsaid = [one for one in told if not _was_said(one.fact, reading.said)]
     complaint, offered = heard.act("complain"), {one.quote for one in heard.offers}
     asked_of_us = [act for act in heard.acts if act.name == "ask" and not (act.of == "other" and act.quote in offered)]
     if complaint is not None and complaint.of == "no answer" and not asked_of_us:
         asked_of_us = [replace(complaint, of="other")]
-    labels = {issue.name: f"{issue.name} {issue.label}".replace("_", " ") for issue in terms.issues}
+    labels = {issue.name: _words_of(issue) for issue in terms.issues}
     questions = tuple(_question(act, unsaid, labels) for act in asked_of_us)[:MAX_QUESTIONS]
     wants_reason = any(one.of == "reason" for one in questions) or complaint is not None
     held_out = heard.act("if")
@@ -206,19 +208,43 @@ def share_words(one: str, other: str) -> bool:
 
 def _overlap(one: str, other: str) -> int:
     """How many words of some length two texts have in common."""
-    return len({word for word in stemmed_terms(one) if len(word) > FEW_LETTERS} & set(stemmed_terms(other)))
+    return len(_long_words(one) & set(stemmed_terms(other)))
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for word in stemmed_terms(text) if len(word) > FEW_LETTERS}
+
+
+def _words_of(issue: Issue) -> str:
+    return f"{issue.name} {issue.label}".replace("_", " ")
+
+
+def _was_said(fact: str, said: Sequence[str]) -> bool:
+    """Whether one of the user's messages has a fact as it stands, or most of its words."""
+    words, plain = _long_words(fact), fact.rstrip(".").lower()
+    return any(
+        plain in one.lower() or (len(words) >= FEW_WORDS and len(words & set(stemmed_terms(one))) >= MOST * len(words))
+        for one in said
+    )
 
 
 def _points(aims: Aims, reading: Reading, words: Wording, told: Sequence[Argument]) -> Iterator[tuple[str, bool]]:
     """What was not said yet, in order: reasons, every third time something given, and what the talk itself shows."""
     ranked = sorted((one for one in told if one.kind == "reason"), key=lambda one: not _speaks_for(aims, reading, one))
     reasons = [as_sentence(one.fact) for one in ranked]
-    traded = {aim.issue.name for aim in aims.issues if aim.issue is not aims.price}  # their value is in the offer
-    gives = [as_sentence(one.fact) for one in told if one.kind == "give" and one.issue not in traded]
+    # What the values of these issues give is in the offer.
+    traded = {aim.issue.name: _words_of(aim.issue) for aim in aims.issues if aim.issue is not aims.price}
+    gives = [
+        as_sentence(one.fact)
+        for one in told
+        if one.kind == "give"
+        and one.issue not in traded
+        and not any(share_words(one.fact, text) for text in traded.values())
+    ]
     ordered = list(_interleaved(reasons, gives))
     spoken = " ".join(reading.said).lower()
     if spoken:
-        yield from (one for one in ordered if one[0].rstrip(".").lower() not in spoken)
+        yield from (one for one in ordered if not _was_said(one[0], reading.said))
     else:
         yield from ordered[len(reading.own) :]
     yield from ((one, False) for one in _of_the_talk(aims, reading, words) if one.rstrip(".").lower() not in spoken)

@@ -207,6 +207,7 @@ HAGGLE: dict[str, Any] = {
         ("Another costs 8,900.", False, True),
         ("A dealer has the same Golf.", False, True),
         ("The dealer said so.", True, True),
+        ("The price of a Golf falls each year.", True, True),
     ],
 )
 def test_a_fact_that_tells_a_limit_is_never_said(fact: str, by_default: bool, when_allowed: bool) -> None:

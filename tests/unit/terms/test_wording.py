@@ -105,6 +105,8 @@ def test_money_is_written_with_its_sign_or_its_code(currency: str | None, expect
         (issue("payment", "enum"), "30_days", "payment within 30 days"),
         (issue("term", "enum"), "24 months", "a term of 24 months"),
         (issue("drinks", "enum"), "bought_by_us", "drinks bought by us"),
+        (issue("transport", "enum", "Transport by"), "seller", "transport by the seller"),
+        (issue("upkeep", "enum", "Who sees to garden and gutters"), "owner", "garden and gutters by the owner"),
         (issue("transport", "enum"), "seller", "transport by the seller"),
         (PAYMENT, 45, "payment within 45 days"),
         (PAYMENT, 1, "payment within 1 day"),

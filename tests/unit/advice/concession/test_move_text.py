@@ -441,6 +441,35 @@ def test_a_question_about_an_issue_is_answered_by_the_one_fact_on_it() -> None:
     assert fact["fact"] in said(moved(terms_of(body), *offers, theirs, words="€14,400. Is that collection day fixed?"))
 
 
+def test_a_reason_that_the_user_told_in_other_words_is_not_told_again() -> None:
+    reason = "New spindle bearings were fitted in April, invoice over 2,900"
+    body = {**CAR, "arguments": [reason, "I pay in cash"]}
+    rows = [("them", "14900"), ("me", "12300"), ("them", "14500"), ("me", "12600"), ("them", "14200")]
+    told = "The spindle has new bearings, fitted in April: the invoice is over 2,900. My offer is 12,300."
+    offers = [
+        LedgerOffer(n, by, {"price": price}, words=told if n == 2 else "")  # type: ignore[arg-type]
+        for n, (by, price) in enumerate(rows, 1)
+    ]
+    move = person_move(terms_of(body), offers, now=0, on_table={"price": "14200"})
+    assert "spindle" not in said(move)
+
+
+def test_what_could_be_given_is_no_gift_where_it_is_an_issue_itself() -> None:
+    give = {"fact": "I could see to garden and gutters", "kind": "give"}
+    upkeep = {"name": "upkeep", "type": "enum", "label": "Who sees to garden and gutters", "options": ["me", "them"]}
+    body = {
+        **CAR,
+        "issues": [CAR["issues"][0], upkeep],
+        "arguments": [give],
+        "target": {"package": {"price": 12800, "upkeep": "them"}},
+        "walk_away": {"package": {"price": 14000, "upkeep": "me"}},
+    }
+    offers = [("them", {"price": "14900", "upkeep": "me"}), ("me", {"price": "12300", "upkeep": "them"})]
+    for price in ("14500", "14200", "14000"):
+        move = moved(terms_of(body), *offers, ("them", {"price": price, "upkeep": "me"}))
+        assert "could see to" not in said(move)
+
+
 def test_a_seller_asks_a_buyer_to_do_without_and_a_buyer_asks_for_it() -> None:
     support = {"name": "support", "label": "Premium support", "type": "boolean", "weight": 2}
 
