@@ -10,6 +10,7 @@ from negotiator.advice.concession.aims import Aims, IssueAim
 from negotiator.advice.concession.their_answer import NO_ANSWER, TheirAnswer, read_answer
 from negotiator.advice.hearing.figures import Told
 from negotiator.advice.hearing.hear import LIKELY, NOTHING_HEARD, SURE, Heard, HeardOffer, hear
+from negotiator.advice.hearing.named_terms import topic_words
 from negotiator.advice.leverage.concessions import LedgerOffer, Side, completed_offers
 from negotiator.advice.tactics.recognition import recognise_tactics
 from negotiator.base.search_terms import stemmed_terms
@@ -114,8 +115,9 @@ class Reading:
         asked = " ".join(
             act.quote for act in self.heard.acts if act.name in ("ask", "if") and _INVITES.search(act.quote)
         )
-        names = " ".join([issue.label, issue.name, *(str(one.value) for one in issue.options)]).replace("_", " ")
-        return bool({one for one in stemmed_terms(names) if len(one) > FEW_LETTERS} & set(stemmed_terms(asked)))
+        options = " ".join(str(one.value) for one in issue.options).replace("_", " ")
+        names = stemmed_terms(" ".join([issue.label, options, *topic_words(issue)]))
+        return bool({one for one in names if len(one) > FEW_LETTERS} & set(stemmed_terms(asked)))
 
     @property
     def their_step(self) -> float:

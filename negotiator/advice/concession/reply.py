@@ -182,7 +182,7 @@ def _unanswered(aims: Aims, reading: Reading, words: Wording) -> Iterator[str]:
 
 
 def _question(act: HeardAct, unsaid: Sequence[Argument], labels: Mapping[str, str]) -> AskedOfUs:
-    """The question with the fact that answers it: one that shares its words, else the only one on the issue it names."""
+    """The question with the fact that answers it: one that shares its words, else the only one on its issue."""
     of = "other" if act.of == "priority" and _AMOUNT.search(act.quote) else act.of or "other"
     if of not in OPEN_KINDS:
         return AskedOfUs(of, _end_of(act.quote))

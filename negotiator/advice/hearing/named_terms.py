@@ -23,11 +23,11 @@ _TOPICS: Final = tuple(
     frozenset(line.split())
     for line in (
         "contract commitment commit term lease tenancy renewal stay sign signed signing extend",
-        "handover pickup pick collect collection delivery deliver",
+        "handover pickup pick collect collection delivery deliver transport haul haulage freight shipping",
         "warranty guarantee",
         "remote home wfh",
         "vacation holiday leave",
-        "payment paid payable billed billing invoice invoiced",
+        "payment paid payable billed billing invoice invoiced instalment",
         "notice",
         "revision change round",
     )
@@ -137,7 +137,7 @@ def named_values(issues: Sequence[Issue], sentence: str) -> dict[str, Scalar]:
     return named
 
 
-def _names(issue: Issue) -> frozenset[str]:
+def topic_words(issue: Issue) -> frozenset[str]:
     """The words that say that something is about this issue."""
     said = re.split(r"\b(?:per|a|each)\b", issue.label.lower())[0]
     own = frozenset(_content_words(f"{issue.name.replace('_', ' ')} {said}")) - _SAYS_LITTLE
@@ -159,7 +159,7 @@ def _counts(issues: Sequence[Issue], clause: _Clause) -> dict[str, Scalar]:
     for issue in issues:
         if issue.type not in ("integer", "number"):
             continue
-        names, unit = _names(issue), _unit(issue)
+        names, unit = topic_words(issue), _unit(issue)
         for place, number in clause.numbers.items():
             after = place + 1
             while after < len(clause.words) and after < place + 3 and clause.words[after] in names:
@@ -191,7 +191,7 @@ def _may_be_length(issues: Sequence[Issue], issue: Issue, clause: _Clause, place
     """Whether "for 36 months", or "36 months" alone, is about this issue: the length of a contract, or no other."""
     is_alone = len(clause.words) - place == 2 and place == 0
     alike = [one for one in issues if one.type == "integer" and _unit(one) == _unit(issue)]
-    is_for = clause.words[place - 1 : place] == ["for"] and bool(_TOPICS[0] & _names(issue))
+    is_for = clause.words[place - 1 : place] == ["for"] and bool(_TOPICS[0] & topic_words(issue))
     return is_for or (is_alone and len(alike) == 1)
 
 
@@ -210,7 +210,7 @@ def _options(issues: Sequence[Issue], clause: _Clause) -> dict[str, Scalar]:
     for issue in issues:
         if issue.type != "enum":
             continue
-        names = _names(issue)
+        names = topic_words(issue)
         said: dict[tuple[str, ...], Scalar] = {}
         for option in issue.options:
             phrase = _content_words(str(option.value))

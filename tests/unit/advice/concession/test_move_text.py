@@ -470,6 +470,24 @@ def test_what_could_be_given_is_no_gift_where_it_is_an_issue_itself() -> None:
         assert "could see to" not in said(move)
 
 
+def test_a_question_by_another_word_for_an_issue_brings_that_issue_up() -> None:
+    transport = {"name": "transport", "type": "enum", "label": "Transport by"}
+    options = [{"value": "buyer", "worth": 0}, {"value": "seller", "worth": -350}]
+    body = {
+        **CAR,
+        "role": "seller",
+        "issues": [
+            {**CAR["issues"][0], "direction": "higher", "range": {"min": 12000, "max": 16000}},
+            {**transport, "options": options},
+        ],
+        "target": {"package": {"price": 15000, "transport": "buyer"}},
+        "walk_away": {"package": {"price": 13000, "transport": "buyer"}},
+    }
+    offers = [("me", {"price": "15500", "transport": "buyer"}), ("them", {"price": "12500", "transport": "buyer"})]
+    move = moved(terms_of(body), *offers, words="€12,500. Could you deliver it, perhaps?")
+    assert [aim.wanted for aim in move.path.aims.issues] == ["no", "invited"]
+
+
 def test_a_seller_asks_a_buyer_to_do_without_and_a_buyer_asks_for_it() -> None:
     support = {"name": "support", "label": "Premium support", "type": "boolean", "weight": 2}
 
