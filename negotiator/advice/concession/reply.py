@@ -34,7 +34,7 @@ FEW_LETTERS: Final = 3
 _DERIVATION: Final = re.compile(r"\b(?:how|calculat\w+|break|basis|hours|cost\w*|exactly|where)\b", re.IGNORECASE)
 STEM_WORDS: Final = 4
 _AMOUNT: Final = re.compile(r"[0-9](?:[.,]?[0-9]){2,}")
-MOST: Final = 0.7
+HALF: Final = 0.5
 """The share of a fact's words that tells it in other words."""
 FEW_WORDS: Final = 4
 """A note of fewer words is no sentence."""
@@ -220,10 +220,12 @@ def _words_of(issue: Issue) -> str:
 
 
 def _was_said(fact: str, said: Sequence[str]) -> bool:
-    """Whether one of the user's messages has a fact as it stands, or most of its words."""
-    words, plain = _long_words(fact), fact.rstrip(".").lower()
+    """Whether one of the user's messages has a fact as it stands, half of its words, or its amount with one of them."""
+    words, plain, amounts = _long_words(fact), fact.rstrip(".").lower(), set(_AMOUNT.findall(fact))
     return any(
-        plain in one.lower() or (len(words) >= FEW_WORDS and len(words & set(stemmed_terms(one))) >= MOST * len(words))
+        plain in one.lower()
+        or (len(words) >= FEW_WORDS and len(words & set(stemmed_terms(one))) >= HALF * len(words))
+        or (bool(amounts & set(_AMOUNT.findall(one))) and share_words(fact, one))
         for one in said
     )
 

@@ -31,6 +31,8 @@ LEAST_WORDS: Final = 5
 LEAST_STEMS: Final = 2
 """So many words of a private text in one sentence tell it."""
 MOST_GAPS: Final = 40
+PUBLIC_BASELINES: Final = frozenset({"list_price", "first_quote", "previous_price", "market"})
+"""The kinds of baselines that the other side knows as well."""
 """Differences are counted between so many packages."""
 NEAR: Final = 40
 """Characters between a figure and the words that call it a limit."""
@@ -108,8 +110,15 @@ class HeldMove:
 
     @cached_property
     def said_numbers(self) -> set[Decimal]:
-        """The numbers of what may be said and of what they said."""
-        return self.move_numbers | {at for text in (*self.facts, self.utterance) for at in numbers(text)}
+        """The numbers of what may be said, of what both sides said before, and of a price that both know."""
+        said = {at for text in (*self.facts, self.utterance, *self._before) for at in numbers(text)}
+        one = self.terms.baseline
+        is_public = one is not None and one.value is not None and one.kind in PUBLIC_BASELINES
+        return self.move_numbers | said | ({one.value} if is_public and one and one.value else set[Decimal]())
+
+    @property
+    def _before(self) -> list[str]:
+        return [row.words for row in self.offers[-MOST_GAPS:] if row.words]
 
     @cached_property
     def open_numbers(self) -> set[Decimal]:
@@ -374,7 +383,8 @@ def _accepts(draft: _Draft, held: HeldMove) -> Iterator[Problem]:
     wanted = {_at(price, one) for one in held.advised[:1] if price is not None}
     for act in draft.heard.acts:
         answers = any(share_words(f"{one.quote} {one.fact}", act.quote) for one in held.questions)
-        if act.name == "yes" and act.chance >= LIKELY and not answers and not numbers(act.quote) & wanted:
+        thanks = _SIGNS["thanks"].search(act.quote)
+        if act.name == "yes" and act.chance >= LIKELY and not (answers or thanks or numbers(act.quote) & wanted):
             yield _problem("accepts", act.quote, offer=offer, ends=held.action == "walk_away")
     theirs = {_at(price, row.package) for row in held.offers if price is not None and row.by == "them"} - wanted
     for one in draft.sentences:

@@ -17,6 +17,7 @@ from negotiator.advice.hearing.figures import (
 )
 from negotiator.advice.hearing.named_terms import named_values
 from negotiator.terms.issues import Issue, Scalar, check_value, coordinate
+from negotiator.terms.plain_text import COUNT_NOUNS, singular
 
 if TYPE_CHECKING:
     from negotiator.advice.hearing.model import SparseModel
@@ -149,7 +150,30 @@ def _figures(message: Message) -> list[HeardFigure]:
                 figure.start,
             )
         )
-    return found
+    return [
+        replace(one, value=None) if _is_too_short(message, figure, one, found) else one
+        for figure, one in zip(message.figures, found, strict=True)
+    ]
+
+
+def _is_too_short(message: Message, figure: MessageFigure, one: HeardFigure, all_: Sequence[HeardFigure]) -> bool:
+    """Whether a figure is no short form of a price, "three" for 3,000: it counts something, or another is in full."""
+    if one.kind != "offer" or not _is_short_form(message, figure, one):
+        return False
+    beside = (
+        (other, told)
+        for other, told in zip(message.figures, all_, strict=True)
+        if told.issue == one.issue and other is not figure
+    )
+    after = message.words[figure.last : figure.last + 1]
+    is_counting = bool(figure.unit) or (bool(after) and singular(after[0]) in COUNT_NOUNS)
+    return is_counting or any(_is_possible(message, told) and told.value in other.readings for other, told in beside)
+
+
+def _is_short_form(message: Message, figure: MessageFigure, one: HeardFigure) -> bool:
+    issue = next((issue for issue in message.told.issues if issue.name == one.issue), None)
+    at = None if issue is None or one.value is None else coordinate(issue.type, one.value)
+    return issue is not None and at is not None and issue.type == "money" and at not in figure.readings
 
 
 def _value_of(told: Told, fit: IssueFit, figure: MessageFigure, kind: FigureKind) -> Scalar | None:
