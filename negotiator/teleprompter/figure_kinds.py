@@ -27,8 +27,8 @@ MEANT: Final[Mapping[hearing.FigureKind, tuple[FigureKind, FigureOwner]]] = {
 }
 """What a figure of the models is on the wire."""
 OFFERED: Final = 0.7
-"""From this chance on a figure is an offer that the user is asked to confirm: in talks that no model saw 52 of 55 are
-rightly so, and 48 of 62 offers found. From `SURE` on all of 43 are, and 40 found."""
+"""From this chance on a figure is an offer that the user is asked to confirm: of 268 sentences of a writer whom no model
+saw, 52 of 68 offers are found, and 9 of 200 sentences that offer nothing are taken for one."""
 MAY_BE_ASKED: Final = ("history", "other")
 """What a figure in a question may be to count as one that is asked about."""
 
