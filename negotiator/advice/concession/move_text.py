@@ -92,7 +92,7 @@ def say(move: PersonMove, words: Wording, lines: CaseLines = NO_LINES, *, approv
         "answered": [one for one in reply.questions if move.action != "accept" or one.of in PRACTICAL],
         "wish": _wish(move),
         "main_point": noun_phrase(words.label(main)) if main is not None else "",
-        "says_whole": _says_whole(move),
+        "says_whole": _says_whole(move, words),
         "taken_over": taken_over(move.path.aims, move.reading.own, move.reading.their_last),
         "gives": partial(_gives, words),
         "traded": _traded(move),
@@ -347,14 +347,19 @@ def thanks(move: PersonMove, words: Wording) -> str:
     return join_words([*came, *([f"agreeing to {words.objects(rest)}"] if rest else [])])
 
 
-def _says_whole(move: PersonMove) -> bool:
-    """Whether the offer has to be said in full: a step changes some issue, and on another one they stand elsewhere."""
+def _says_whole(move: PersonMove, words: Wording) -> bool:
+    """Whether the offer has to be said in full: elsewhere they stand on an issue without a step, not just named."""
     step, theirs = move.step, move.reading.their_last
     if step is None or theirs is None:
         return step is not None and len(step.package) > len(step.gives)
     given = {one.issue.name for one in step.gives}
     rest = [issue for issue in move.path.aims.terms.issues if issue.name in step.package and issue.name not in given]
-    return any(not same_value(issue.type, step.package[issue.name], theirs.get(issue.name)) for issue in rest)
+    last = "".join(move.reading.said[-1:])
+    return any(
+        not same_value(issue.type, step.package[issue.name], theirs.get(issue.name))
+        and words.phrase(issue, step.package[issue.name]) not in last
+        for issue in rest
+    )
 
 
 def _heard_offer(one: HeardOffer, aims: Aims, words: Wording) -> dict[str, str]:

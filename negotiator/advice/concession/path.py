@@ -161,6 +161,7 @@ def position(
     first offer the opening.
     """
     if not own:
+        their_last = _comparable(aims, aims.opening, their_last)
         return {a.issue.name: _better(aims, a, a.opening, their_last) for a in aims.issues}
     spoken: dict[str, Scalar] = {}
     for aim in aims.issues:
@@ -168,11 +169,24 @@ def position(
         values = [package[name] for package in own if name in package]
         spoken[name] = min(values, key=lambda value: _worth(aim.issue, value), default=aim.opening)
     last = {**aims.opening, **own[-1]}
+    their_last = _comparable(aims, spoken, their_last)
     taken = {a.issue.name: _better(aims, a, spoken[a.issue.name], their_last) for a in aims.issues} | dict(chosen or {})
     for package in (taken, spoken, last):
         if aims.is_acceptable(package):
             return package
     return _corrected(aims, last, their_last)
+
+
+def _comparable(aims: Aims, mine: Package, theirs: Package | None) -> Package | None:
+    """Their package, without its price where they ask for more on another issue: that price is for less."""
+    if theirs is None or aims.price is None:
+        return theirs
+    asks_more = any(
+        _worth(aim.issue, theirs[aim.issue.name]) < _worth(aim.issue, mine[aim.issue.name]) - TOLERANCE
+        for aim in aims.issues
+        if aim.issue is not aims.price and aim.issue.name in theirs
+    )
+    return {name: value for name, value in theirs.items() if name != aims.price.name} if asks_more else theirs
 
 
 def taken_over(aims: Aims, own: Sequence[Package], their_last: Package | None) -> frozenset[str]:

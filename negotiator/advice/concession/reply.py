@@ -139,12 +139,12 @@ def reply_to(aims: Aims, reading: Reading, words: Wording) -> Reply:
     derives = any(one.of == "reason" and _DERIVATION.search(one.quote) for one in questions)
     known = [one.fact.rstrip(".") for one in told if one.kind == "reason"]
     counted = [one for one in known if _AMOUNT.search(one)]
-    block, facts = ("move.derivation", counted) if derives else ("move.again", known)
-    facts = [as_sentence(one) for one in facts if spoken.count(one.lower()) < MAX_TOLD][:MAX_AGAIN]
-    if facts and (derives or (wants_reason and (is_give or not point))):
-        again = plain_line(block, facts=facts, pick=picker(reading, terms), voice=words.voice)
-        point = again if spoken or derives else facts[0]
-        is_give = False
+    facts = [as_sentence(one) for one in counted if derives and spoken.count(one.lower()) < MAX_TOLD][:MAX_AGAIN]
+    if facts:
+        point = plain_line("move.derivation", facts=facts, pick=picker(reading, terms), voice=words.voice)
+    elif known and not spoken and wants_reason and (is_give or not point):
+        point = as_sentence(known[0])
+    is_give = is_give and point == fitting[0][0]
     return Reply(
         questions,
         (*fitting, *(one for one in points if one not in fitting)),
@@ -232,8 +232,7 @@ def _was_said(fact: str, said: Sequence[str]) -> bool:
 
 def _points(aims: Aims, reading: Reading, words: Wording, told: Sequence[Argument]) -> Iterator[tuple[str, bool]]:
     """What was not said yet, in order: reasons, every third time something given, and what the talk itself shows."""
-    ranked = sorted((one for one in told if one.kind == "reason"), key=lambda one: not _speaks_for(aims, reading, one))
-    reasons = [as_sentence(one.fact) for one in ranked]
+    reasons = [as_sentence(one.fact) for one in told if one.kind == "reason" and _speaks_for(aims, reading, one)]
     # What the values of these issues give is in the offer.
     traded = {aim.issue.name: _words_of(aim.issue) for aim in aims.issues if aim.issue is not aims.price}
     gives = [

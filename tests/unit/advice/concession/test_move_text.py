@@ -363,7 +363,7 @@ def test_a_repeated_final_offer_beyond_the_limit_is_met_half_way_and_not_near_th
     price = coordinate("money", move.package["price"])
     assert price is not None
     assert Decimal(12300) < price <= Decimal(13250)
-    assert said(move).endswith(f"if we can settle it today, I can go up to €{price:,}.")
+    assert said(move).endswith(f"If we can settle it today, I can go up to €{price:,}.")
 
 
 def test_a_final_word_is_answered_without_a_step_once_and_taken_only_if_they_keep_to_it() -> None:
