@@ -29,7 +29,7 @@ from negotiator.compose.shared_secrets import SecretsComparison
 from negotiator.config.settings import Settings
 from negotiator.console.deferred_pages import DeferredPages
 from negotiator.console.page_router import SIGN_IN_PATH
-from negotiator.discovery import mcp_card
+from negotiator.discovery import catalogs
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument
 from negotiator.discovery.health_routes import HealthCheck, HealthEndpoint, ReadinessEndpoints, database_state
@@ -200,14 +200,14 @@ def _build_mcp(services: Services, service: ServiceDescription) -> tuple[ASGIApp
     @functools.cache
     def card() -> bytes:
         spoken, locked = server(), requires_credential(service)
-        described = mcp_card.server_card(base, spoken.server_info, spoken.versions, spoken.capabilities, locked=locked)
+        described = catalogs.server_card(base, spoken.server_info, spoken.versions, spoken.capabilities, locked=locked)
         return orjson.dumps(described)
 
     return (
         McpEndpoint(service, pipeline, server=server, origins=services.settings.allowed_origins),
         (
-            PublicDocument(mcp_card.WELL_KNOWN_CARD_PATH, "application/json", card, mcp_card.CARD_CACHE_HEADERS),
-            PublicDocument(mcp_card.CARD_PATH, mcp_card.CARD_TYPE, card, mcp_card.CARD_CACHE_HEADERS),
+            PublicDocument(catalogs.WELL_KNOWN_CARD_PATH, "application/json", card, catalogs.CARD_CACHE_HEADERS),
+            PublicDocument(catalogs.CARD_PATH, catalogs.CARD_TYPE, card, catalogs.CARD_CACHE_HEADERS),
         ),
     )
 

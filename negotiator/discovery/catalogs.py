@@ -1,17 +1,64 @@
 """Catalogues of the APIs and of what agents can use.
 
 The api-catalog (RFC 9727) is a linkset that names every API of the origin. `/.well-known/ai-catalog.json` (AI Catalog
-1.0) and `/.well-known/ard.json` (Agentic Resource Discovery v0.91) serve the same list of resources for agents.
+1.0) and `/.well-known/ard.json` (Agentic Resource Discovery v0.91) serve the same list of resources for agents. The MCP
+server card is one document for readers of the v1 schema (SEP-2127) and of its drafts (SEP-1649).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from negotiator.discovery.mcp_card import CARD_PATH, CARD_TYPE
 from negotiator.discovery.openapi import OPENAPI_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.discovery.skills import offered_skills
+
+WELL_KNOWN_CARD_PATH: Final = "/.well-known/mcp/server-card.json"
+CARD_PATH: Final = "/mcp/server-card"
+CARD_TYPE: Final = "application/mcp-server-card+json"
+CARD_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
+CARD_CACHE_HEADERS: Final = {"cache-control": "public, max-age=3600"}
+
+
+def server_card(
+    base: str, info: Mapping[str, Any], versions: Sequence[str], capabilities: Mapping[str, Any], *, locked: bool
+) -> dict[str, Any]:
+    """The card of the server at `{base}/mcp`.
+
+    `info` is `serverInfo` as `initialize` gives it, `versions` are the protocol revisions that the server speaks,
+    newest first; `locked`: every tool needs a token.
+    """
+    endpoint = f"{base}/mcp"
+    authorization = {
+        "name": "Authorization",
+        "description": f"Bearer token; how to get one: {base}/auth.md",
+        "isRequired": locked,
+        "isSecret": True,
+    }
+    return {
+        "$schema": CARD_SCHEMA,
+        "name": info["name"],
+        "title": info["title"],
+        "description": info["description"],
+        "version": info["version"],
+        "websiteUrl": base,
+        "remotes": [
+            {
+                "type": "streamable-http",
+                "url": endpoint,
+                "supportedProtocolVersions": list(versions),
+                "headers": [authorization],
+            }
+        ],
+        "protocolVersion": versions[0],
+        "serverInfo": dict(info),
+        "endpoint": endpoint,
+        "transport": {"type": "streamable-http", "endpoint": endpoint},
+        "capabilities": dict(capabilities),
+        "authentication": {"required": locked, "schemes": ["bearer"]},
+        "documentationUrl": f"{base}/auth.md",
+    }
+
 
 API_CATALOG_PATH: Final = "/.well-known/api-catalog"
 LINKSET_TYPE: Final = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'

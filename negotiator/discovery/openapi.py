@@ -1,14 +1,58 @@
 """OpenAPI 3.1 of every operation, read from its description."""
 
+import json
+import shlex
 from http import HTTPStatus
 from inspect import getdoc
 from typing import Any, Final
+from urllib.parse import urlencode
 
+from negotiator.base.schema_examples import example_input, example_output
 from negotiator.base.scopes import ordered
-from negotiator.discovery import operation_examples
 from negotiator.discovery.authorization_metadata import AUTHORIZE_PATH
 from negotiator.discovery.openapi_schemas import SchemaComponents, input_schema, schema_components
 from negotiator.http.operation import JSON, LINES, Operation, ServiceDescription
+
+
+def example_body(operation: Operation) -> dict[str, Any]:
+    """The example without the members that belong in the path."""
+    example = example_input(operation.input)
+    return {name: value for name, value in example.items() if name not in operation.path_parameters}
+
+
+def example_answer(operation: Operation) -> Any:
+    """An answer of the operation with all its members; None where it answers no JSON."""
+    return None if operation.output is None else example_output(operation.output)
+
+
+def curl_command(operation: Operation, base: str) -> str:
+    """A shell command that calls the operation; the caller fills in `$TOKEN` and the parameters of the path."""
+    path = operation.path
+    for name in operation.path_parameters:
+        path = path.replace(f"{{{name}}}", f"${name.upper()}")
+    given, words = example_body(operation), [f'curl "{base}{path}"']
+    if operation.reads_query and given:
+        words = [f'curl "{base}{path}?{urlencode(given, doseq=True)}"']
+    if operation.method not in {"GET", "POST"}:
+        words.append(f"-X {operation.method}")
+    if operation.access == "bearer":
+        words.append('-H "Authorization: Bearer $TOKEN"')
+    if not operation.reads_query:
+        words += _sent(operation, given)
+    return " \\\n  ".join(words)
+
+
+def _sent(operation: Operation, given: dict[str, Any]) -> list[str]:
+    if not given and operation.method == "POST":
+        return ["-X POST"]
+    if operation.encoding == "form":
+        fields = (f"{name}={value}" for name, value in given.items())
+        return [f"--data-urlencode {shlex.quote(field)}" for field in fields]
+    if operation.encoding == "event":
+        return ["-H 'Content-Type: application/secevent+jwt'", f"--data-raw {shlex.quote(given['token'])}"]
+    sent = shlex.quote(json.dumps(given, indent=2, ensure_ascii=False))
+    return ["-H 'Content-Type: application/json'", f"-d {sent}"]
+
 
 OPENAPI_PATH: Final = "/openapi.json"
 TAGS: Final = {
@@ -106,7 +150,7 @@ def openapi_document(service: ServiceDescription, version: str) -> dict[str, Any
     schemes = _schemes(service)
     paths: dict[str, Any] = {}
     for operation in service.operations:
-        sample = {"lang": "Shell", "source": operation_examples.curl_command(operation, service.base)}
+        sample = {"lang": "Shell", "source": curl_command(operation, service.base)}
         paths.setdefault(operation.path, {})[operation.method.lower()] = {
             **_operation(operation, known),
             "security": _security(operation, schemes),
@@ -236,9 +280,9 @@ def _headers(operation: Operation) -> list[dict[str, Any]]:
 def _content(operation: Operation, schema: dict[str, Any]) -> dict[str, Any]:
     """The body in every media type that is accepted, with its example."""
     if operation.encoding == "event":
-        example: Any = operation_examples.example_body(operation)["token"]
+        example: Any = example_body(operation)["token"]
         return {operation.takes[0]: {"schema": _EVENT, "example": example}}
-    shown = {"schema": schema, "example": operation_examples.example_body(operation)}
+    shown = {"schema": schema, "example": example_body(operation)}
     return {media: _LINES if media == LINES else shown for media in operation.takes}
 
 

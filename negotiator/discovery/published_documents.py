@@ -5,17 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator.discovery import (
-    authorization_metadata,
-    catalogs,
-    crawlers,
-    llms_txt,
-    openapi,
-    page_frame,
-    public_pages,
-    skills,
-    webmcp,
-)
+from negotiator.discovery import authorization_metadata, catalogs, crawlers, openapi, page_frame, public_pages, skills
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import HTML, JSON, MARKDOWN, TEXT, PublicDocument, lazy_document, static_document
 from negotiator.discovery.site import SiteDescription
@@ -35,14 +25,14 @@ PUBLISHED_PATHS: Final = frozenset(
         authorization_metadata.RESOURCE_PATH,
         authorization_metadata.SERVER_PATH,
         authorization_metadata.OPENID_PATH,
-        llms_txt.LLMS_PATH,
-        llms_txt.LLMS_FULL_PATH,
+        public_pages.LLMS_PATH,
+        public_pages.LLMS_FULL_PATH,
         crawlers.ROBOTS_PATH,
         skills.SKILLS_INDEX_PATH,
         catalogs.API_CATALOG_PATH,
         catalogs.AI_CATALOG_PATH,
         catalogs.ARD_PATH,
-        webmcp.WEBMCP_PATH,
+        public_pages.WEBMCP_PATH,
     }
 )
 """What every service publishes."""
@@ -94,8 +84,8 @@ def _catalogues(site: SiteDescription) -> Iterable[PublicDocument]:
 def _for_agents(site: SiteDescription) -> Iterable[PublicDocument]:
     access = public_pages.auth_md(site)
     yield static_document("/auth.md", MARKDOWN, access.encode())
-    yield static_document(llms_txt.LLMS_PATH, TEXT, llms_txt.llms_txt(site).encode())
-    yield lazy_document(llms_txt.LLMS_FULL_PATH, TEXT, lambda: llms_txt.llms_full_txt(site, access).encode())
+    yield static_document(public_pages.LLMS_PATH, TEXT, public_pages.llms_txt(site).encode())
+    yield lazy_document(public_pages.LLMS_FULL_PATH, TEXT, lambda: public_pages.llms_full_txt(site, access).encode())
     yield static_document(crawlers.ROBOTS_PATH, TEXT, crawlers.robots_txt(site).encode())
     for skill in skills.offered_skills(site.service):
         yield static_document(skill.path, MARKDOWN, skill.content)
@@ -109,7 +99,9 @@ def _for_people(site: SiteDescription) -> Iterable[PublicDocument]:
         yield static_document(path, HTML, public_pages.policy_page(site, path).encode(), page_frame.PAGE_HEADERS)
     yield static_document(page_frame.STYLE_PATH, page_frame.STYLE_TYPE, page_frame.static_file("site.css"))
     yield static_document(_ICON, "image/svg+xml", page_frame.static_file("icon.svg"))
-    yield lazy_document(webmcp.WEBMCP_PATH, webmcp.JAVASCRIPT_TYPE, lambda: webmcp.webmcp_js(site).encode())
+    yield lazy_document(
+        public_pages.WEBMCP_PATH, public_pages.JAVASCRIPT_TYPE, lambda: public_pages.webmcp_js(site).encode()
+    )
     if not site.has(crawlers.SITEMAP_PATH):  # the directory makes the sitemap from its catalogue
         canonical = [(f"{site.base}{path}", None) for path in (public_pages.HOME_PATH, public_pages.MANUAL_PATH)]
         yield static_document(crawlers.SITEMAP_PATH, crawlers.SITEMAP_TYPE, crawlers.url_set(canonical).encode())

@@ -24,7 +24,7 @@ from negotiator.console.guides_content import (
     term_weights,
 )
 from negotiator.console.open_pages import VARIES, OpenPages, Reader
-from negotiator.discovery import openapi, operation_examples
+from negotiator.discovery import openapi
 from negotiator.discovery.documents import negotiated_response
 from negotiator.discovery.public_pages import GROUP_PATH, GUIDE_PATH, GUIDES_PATH, MANUAL_PATH, REFERENCE_PATH
 from negotiator.discovery.site import SiteDescription
@@ -69,11 +69,11 @@ def reference_groups(site: SiteDescription) -> tuple[ReferenceGroup, ...]:
 
 def _described(operation: Operation, base: str) -> ReferenceOperation:
     hint = operation.tool.hint if operation.tool else ""
-    answer = operation_examples.example_answer(operation)
+    answer = openapi.example_answer(operation)
     name = operation.name.replace("_", " ")
     return ReferenceOperation(
         operation,
-        operation_examples.curl_command(operation, base),
+        openapi.curl_command(operation, base),
         "" if answer is None else json.dumps(answer, indent=2, ensure_ascii=False),
         term_weights(f"{operation.path} {hint}", operation.summary, f"{name} {operation.tag}"),
     )

@@ -23,7 +23,7 @@ from negotiator.directory.name_likeness import folded_name
 from negotiator.directory.record_text import plain_text, single_line, slugify
 from negotiator.directory.search.spelling import phonetic_key
 from negotiator.directory.search.terms import inner_words, words
-from negotiator.discovery.content_negotiation import preferred_media_type
+from negotiator.discovery.documents import preferred_media_type
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.guard import address_key
 from negotiator.http.input import parse_form, parse_query

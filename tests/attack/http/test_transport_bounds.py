@@ -18,7 +18,7 @@ import pytest
 from starlette.requests import Request
 
 from negotiator.console.browser_sessions import BrowserCookies
-from negotiator.discovery.content_negotiation import preferred_media_type
+from negotiator.discovery.documents import preferred_media_type
 from negotiator.http.connections import MAX_TARGET, ConnectionCount
 from tests.contract.requirements import covers
 from tests.helpers.bare_server import SMALL, BareServer, receive_all, serve, statuses

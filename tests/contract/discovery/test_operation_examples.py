@@ -11,7 +11,7 @@ import pytest
 
 from negotiator import app
 from negotiator.config.settings import Settings
-from negotiator.discovery import operation_examples
+from negotiator.discovery import openapi
 from negotiator.http.operation import LINES
 from tests.contract.requirements import covers
 from tests.helpers.published_documents import read
@@ -31,7 +31,7 @@ async def test_every_operation_has_its_example_in_both_places(client: httpx2.Asy
         assert html.unescape(shown[operation.name]) == sample["source"]
         bodies: dict[str, Any] = entry.get("requestBody", {}).get("content", {})
         for content in (bodies[media] for media in bodies if media != LINES):
-            whole: Any = operation_examples.example_body(operation)
+            whole: Any = openapi.example_body(operation)
             expected = whole["token"] if operation.encoding == "event" else whole
             assert content["example"] == expected
 
@@ -39,12 +39,12 @@ async def test_every_operation_has_its_example_in_both_places(client: httpx2.Asy
 def test_every_command_says_what_the_operation_takes(settings: Settings) -> None:
     house = app.build_application(settings)
     for operation in house.service.operations:
-        words = shlex.split(operation_examples.curl_command(operation, house.settings.base_url).replace("\\\n", ""))
+        words = shlex.split(openapi.curl_command(operation, house.settings.base_url).replace("\\\n", ""))
         assert words[0] == "curl"
         assert words[1].startswith(house.settings.base_url)
         assert "{" not in words[1]
         assert ("Authorization: Bearer $TOKEN" in words) == (operation.access == "bearer")
         if "-d" in words:
-            assert json.loads(words[words.index("-d") + 1]) == operation_examples.example_body(operation)
+            assert json.loads(words[words.index("-d") + 1]) == openapi.example_body(operation)
         sends = "-d" in words or "--data-urlencode" in words or "--data-raw" in words
         assert sends or operation.reads_query or words[-2:] == ["-X", "POST"]

@@ -34,7 +34,7 @@ from negotiator.directory.draft_checks import injection_kinds
 from negotiator.directory.name_likeness import folded_name
 from negotiator.directory.search import query as search_query
 from negotiator.directory.search.terms import load_synonyms
-from negotiator.discovery.content_negotiation import preferred_media_type
+from negotiator.discovery.documents import preferred_media_type
 from negotiator.http.cursors import Cursors
 from negotiator.http.endpoint import is_not_modified
 from negotiator.http.guard import address_key

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from negotiator.base.scopes import ASSISTANT, DIRECTORY
-from negotiator.discovery.agent_auth import agent_auth
+from negotiator.discovery.authorization_metadata import agent_auth
 from negotiator.discovery.public_pages import auth_md
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Call, Operation, ServiceDescription

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.discovery.content_negotiation import media_ranges, preferred_media_type
+from negotiator.discovery.documents import media_ranges, preferred_media_type
 
 OFFERED = ("text/html", "text/markdown")
 HTML, MARKDOWN = OFFERED
