@@ -23,13 +23,17 @@ from negotiator.config.settings import load as load_settings
 from negotiator.console.refusal_pages import RefusalPages
 from negotiator.discovery.documents import document_route
 from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
-from negotiator.http.compression import PageCompression
 from negotiator.http.connections import STATE_KEY, TransportBounds, WorkerConnections, raise_descriptor_limit
 from negotiator.http.endpoint import Endpoint, OperationRouter
-from negotiator.http.middleware import SHARED_HEADERS, ResponseMiddleware, security_headers
+from negotiator.http.middleware import (
+    SHARED_HEADERS,
+    PageCompression,
+    RequestTraces,
+    ResponseMiddleware,
+    security_headers,
+)
 from negotiator.http.operation import Answer
 from negotiator.http.pipeline import RefusalRenderer
-from negotiator.http.request_traces import RequestTraces
 from negotiator.mcp.endpoint import MCP_METRIC, MCP_PATH
 from negotiator.runtime import telemetry
 from negotiator.runtime.metrics import RequestMetrics

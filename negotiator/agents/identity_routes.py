@@ -11,8 +11,15 @@ from negotiator.agents.assertion_registration import AssertionRegistration, Emai
 from negotiator.agents.delegation import BOUND_ALREADY, DelegationRedemption
 from negotiator.agents.identity_tokens import AgentIdentityTokens, has_code
 from negotiator.agents.registration import AgentRegistration
-from negotiator.agents.schemas import ANONYMOUS_BUDGET, ASSERTION_BUDGET, auth_md_members
-from negotiator.agents.schemas_identity import CompleteClaim, RegisterIdentity, RequestClaim, with_flat_members
+from negotiator.agents.schemas import (
+    ANONYMOUS_BUDGET,
+    ASSERTION_BUDGET,
+    CompleteClaim,
+    RegisterIdentity,
+    RequestClaim,
+    auth_md_members,
+    with_flat_members,
+)
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Gone, InvalidRequest, Refusal, Unauthorized, ValidationFailed

@@ -25,7 +25,7 @@ from negotiator.compose.shared_secrets import claim_secrets, is_loopback, note_b
 from negotiator.config.settings import Settings, find_sources, load
 from negotiator.config.settings_files import ENV_PREFIX, SettingsSources
 from negotiator.directory import exchange_import
-from negotiator.http.websocket_protocol import MAX_MESSAGE
+from negotiator.http.server_protocol import MAX_MESSAGE
 from negotiator.runtime import telemetry
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
@@ -204,7 +204,7 @@ def server_options(host: str, port: int, workers: int, *, reload: bool, timeout:
         "reload": reload,
         "loop": "uvloop",
         "http": "negotiator.http.server_protocol:BoundedHttpProtocol",
-        "ws": "negotiator.http.websocket_protocol:BoundedWebSocketProtocol",
+        "ws": "negotiator.http.server_protocol:BoundedWebSocketProtocol",
         "ws_max_size": MAX_MESSAGE,
         "ws_per_message_deflate": False,
         "log_level": "warning",

@@ -7,8 +7,7 @@ from negotiator.advice.advisor import Advisor, WordingRequest
 from negotiator.agents.mail import Mailer, allow_mail
 from negotiator.base import scopes
 from negotiator.base.errors import Refusal
-from negotiator.compose.component import Component
-from negotiator.compose.services import Services
+from negotiator.compose.services import Component, Services
 from negotiator.config.settings import Settings
 from negotiator.console.admin.admin_audit import AdminAudit
 from negotiator.console.admin.admin_clients import AdminClients, AdminRegistrations

@@ -19,12 +19,11 @@ from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.base import scopes
 from negotiator.compose.admin import build_admin_pages
 from negotiator.compose.assistant import build_assistant
-from negotiator.compose.component import Component, offered_operations
 from negotiator.compose.directory import build_directory
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.identity import build_agent_access, build_user_pages
 from negotiator.compose.ownership import chores
-from negotiator.compose.services import Services
+from negotiator.compose.services import Component, Services, offered_operations
 from negotiator.compose.shared_secrets import SecretsComparison
 from negotiator.config.settings import Settings
 from negotiator.console.deferred_pages import DeferredPages

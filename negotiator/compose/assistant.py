@@ -9,8 +9,7 @@ from negotiator.advice.advisor_selection import build_advisor
 from negotiator.advice.plans.evidence import AlternativeLead, LeadFinder, NoLeads
 from negotiator.agents.routes import AgentNames
 from negotiator.compose.admin import try_advisor, try_embedder
-from negotiator.compose.component import Component, offered_operations
-from negotiator.compose.services import Services
+from negotiator.compose.services import Component, Services, offered_operations
 from negotiator.config.settings import Settings
 from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.memory import search as memory_search
@@ -33,7 +32,7 @@ from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.negotiations.tactic_routes import Tactics
 from negotiator.negotiations.usage_routes import UsageRoutes
 from negotiator.rehearsals.routes import Rehearsals
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.teleprompter.audio_pipeline import AudioPipeline
 from negotiator.teleprompter.bus import publish_revocations
 from negotiator.teleprompter.bus_servers import make_bus

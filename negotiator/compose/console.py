@@ -31,7 +31,7 @@ from negotiator.console.tools.tools_page import ToolsPage
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.tokens.refresh_tokens import RefreshTokens
 
 

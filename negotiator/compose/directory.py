@@ -5,8 +5,7 @@ from typing import Final
 
 from starlette.routing import Route
 
-from negotiator.compose.component import Component, OperationSlice, offered_operations
-from negotiator.compose.services import Services
+from negotiator.compose.services import Component, OperationSlice, Services, offered_operations
 from negotiator.directory import catalogue_pages
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegistration

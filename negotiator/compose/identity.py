@@ -11,9 +11,8 @@ from negotiator.agents.routes import AgentRoutes
 from negotiator.agents.security_event_routes import SecurityEventRoutes
 from negotiator.base import scopes, values
 from negotiator.base.scopes import OPENID
-from negotiator.compose.component import Component, OperationSlice, offered_operations
 from negotiator.compose.ownership import claim
-from negotiator.compose.services import Services
+from negotiator.compose.services import Component, OperationSlice, Services, offered_operations
 from negotiator.console.people.account_page import AccountPage
 from negotiator.console.people.agents_page import AgentsPage
 from negotiator.console.people.approval_page import ApprovalPage
@@ -34,7 +33,7 @@ from negotiator.tokens.id_tokens import IdTokenSigner
 from negotiator.tokens.refresh_tokens import RefreshTokens
 from negotiator.tokens.routes import TokenEndpoints
 from negotiator.trust.assertions import Assertion
-from negotiator.trust.fetcher import Fetcher
+from negotiator.trust.fetch import Fetcher
 from negotiator.trust.openid import CALLS_AT_ONCE, OpenIdProvider, ProviderRegistration
 from negotiator.users import identity_matching
 from negotiator.users.userinfo_routes import UserInfoRoutes

@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
 from negotiator.discovery.documents import PublicDocument, serve_document
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 
 _ROUTE: Final = "deferred_route"
 """The member of the scope with the route that takes a request."""

@@ -11,19 +11,8 @@ from negotiator.discovery.site import SiteDescription
 
 ROBOTS_PATH: Final = "/robots.txt"
 CRAWLERS: Final = (
-    "*",
-    "GPTBot",
-    "OAI-SearchBot",
-    "ChatGPT-User",
-    "ClaudeBot",
-    "Claude-Web",
-    "anthropic-ai",
-    "Google-Extended",
-    "PerplexityBot",
-    "Amazonbot",
-    "Bytespider",
-    "CCBot",
-    "Applebot-Extended",
+    *("*", "GPTBot", "OAI-SearchBot", "ChatGPT-User", "ClaudeBot", "Claude-Web", "anthropic-ai", "Google-Extended"),
+    *("PerplexityBot", "Amazonbot", "Bytespider", "CCBot", "Applebot-Extended"),
 )
 _CLOSED: Final = ("/api/", "/oauth/")
 _SIGNAL: Final = "Content-Signal: search=yes, ai-input=yes, ai-train=no"

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 
 _MAX_LENGTH: Final = 2048
 """The greatest length of an `Accept` header that is read; a longer one is ignored, as RFC 9110 §12.5.1 allows."""

@@ -1,8 +1,8 @@
 """Limits on a worker's connections: how many there are, and how long a client may keep one waiting.
 
-`server_protocol` and `websocket_protocol` report every connection to the worker's `WorkerConnections`, whose `watch`
-closes those whose deadline has passed. When all connections are in use, the one that has waited longest for its client
-is closed in favour of a new one (docs/decisions/0016-transport.md).
+The protocols of `server_protocol` report every connection to the worker's `WorkerConnections`, whose `watch` closes
+those whose deadline has passed. When all connections are in use, the one that has waited longest for its client is
+closed in favour of a new one (docs/decisions/0016-transport.md).
 """
 
 import asyncio

@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanKind
 
 from negotiator.http.limits import BudgetState, RateBudget, take_one
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.runtime.mapped_file import map_file
+from negotiator.runtime.metrics import map_file
 from negotiator.runtime.telemetry import logger
 from negotiator.runtime.tracing import span
 from negotiator.store import atomic_updates

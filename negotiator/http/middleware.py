@@ -1,24 +1,28 @@
-"""ASGI middleware for every response: request id, security headers, CORS and request metrics.
+"""ASGI middleware: request id, security headers, CORS and metrics of every response; compression of pages; traces.
 
 It is pure ASGI, and an answer that is sent whole passes it as lines of headers that are joined once: wrapping each
 message and looking at each header costs more than reading a negotiation (docs/decisions/0003-edge.md).
 """
 
+import gzip
+import io
 import re
+import secrets
 import time
 from collections.abc import Callable
 from typing import Final, NamedTuple, Self
 
+from opentelemetry.trace import SpanKind, format_trace_id
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.base.values import new_id
 from negotiator.http.connections import CONNECTION_KEY, WHOLE
 from negotiator.http.input import read_headers
 from negotiator.http.operation import path_pattern
-from negotiator.runtime import thread_pools
+from negotiator.runtime import thread_pools, tracing
 from negotiator.runtime.metrics import PAGE_OPERATION, RequestMetrics
-from negotiator.runtime.telemetry import request_id
-from negotiator.runtime.tracing import end_request_span
+from negotiator.runtime.telemetry import request_id, trace_id
 from negotiator.store.waiting import Priority, request_priority
 
 API_PREFIX: Final = "/api/"
@@ -135,7 +139,7 @@ class ResponseMiddleware:
                 took, status = time.perf_counter_ns() - began, message.get("status", _UPGRADED)
                 operation = scope.get("operation", PAGE_OPERATION)
                 self._traffic.observe(operation, status, took)
-                end_request_span(operation, status)
+                tracing.end_request_span(operation, status)
                 if kind == WHOLE:
                     lines = b"%s%s%s\r\n" % (message["lines"], added.lines, current.encode())
                     await scope["state"][CONNECTION_KEY].send_whole(scope, status, lines, message["body"])
@@ -155,3 +159,96 @@ class ResponseMiddleware:
         return (
             path.startswith(API_PREFIX) or path in self._shared or any(each.fullmatch(path) for each in self._templates)
         )
+
+
+_TRACEPARENT: Final = b"traceparent"
+_LENGTH: Final = 55
+"""Of a `traceparent` of version 00; a longer one is of a version that is not known here."""
+
+
+class RequestTraces:
+    """Begins a span for each request, inside the caller's if it sent a valid `traceparent`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        sent = [value for name, value in scope["headers"] if name == _TRACEPARENT]
+        parent = tracing.NEW_TRACE
+        if len(sent) == 1 and len(sent[0]) == _LENGTH:
+            parent = tracing.sent_context(sent[0].decode("latin-1"))
+        method = {"http.request.method": scope.get("method", "WEBSOCKET")}
+        with tracing.span("request", SpanKind.SERVER, method, parent=parent) as span:
+            is_known = span.is_recording() or parent is not tracing.NEW_TRACE
+            token = trace_id.set(format_trace_id(span.get_span_context().trace_id) if is_known else "")
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                trace_id.reset(token)
+
+
+_TYPES: Final = frozenset({"text/html", "text/css", "text/javascript", "image/svg+xml"})
+_SMALLEST: Final = 800
+"""Bytes below which a body fits one packet either way."""
+_LEVEL: Final = 4
+_MOST_PADDING: Final = 100
+_DIGITS: Final = "0123456789abcdef"
+
+
+class PageCompression:
+    """Compresses whole bodies of HTML, CSS, scripts and SVG; answers of operations and streams stay as they are.
+
+    A page can hold a secret and text of a request, so the length of its compressed form could give the secret away
+    letter by letter. A random number of bytes in the gzip header hides the length ("Heal the BREACH", 2022).
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "gzip" not in read_headers(scope).get("accept-encoding", ""):
+            await self._app(scope, receive, send)
+            return
+        start: Message | None = None
+
+        async def compressed(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _is_text(message):
+                start = message
+                return
+            if message["type"] != "http.response.body" or start is None:
+                await send(message)
+                return
+            head, start = start, None
+            body = message.get("body", b"")
+            headers = MutableHeaders(raw=head["headers"])
+            headers.add_vary_header("Accept-Encoding")
+            if len(body) >= _SMALLEST and not message.get("more_body"):
+                body = compress(body)
+                headers["content-encoding"] = "gzip"
+                headers["content-length"] = str(len(body))
+                if headers.get("etag", "").startswith('"'):
+                    headers["etag"] = f"W/{headers['etag']}"
+                message = {**message, "body": body}
+            await send(head)
+            await send(message)
+
+        await self._app(scope, receive, compressed)
+
+
+def compress(body: bytes) -> bytes:
+    """The body as gzip, with a file name of random length in its header."""
+    name = "".join(secrets.choice(_DIGITS) for _ in range(secrets.randbelow(_MOST_PADDING)))
+    packed = io.BytesIO()
+    with gzip.GzipFile(name, "wb", _LEVEL, packed, mtime=0) as file:
+        file.write(body)
+    return packed.getvalue()
+
+
+def _is_text(message: Message) -> bool:
+    headers = Headers(raw=message["headers"])
+    kind = headers.get("content-type", "").partition(";")[0]
+    return kind in _TYPES and "content-encoding" not in headers

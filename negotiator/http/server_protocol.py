@@ -3,19 +3,26 @@
 uvicorn's own protocol has no limit on headers, on the time they take or on slow bodies. This one counts bytes before
 the parser gets them and refuses with the service's own error format. Deadlines are plain numbers that
 `WorkerConnections.watch` compares; a request that arrives in one piece needs no timer.
+
+Its WebSocket protocol is uvicorn's sans-I/O implementation with its own limits and close code. It answers a refused
+upgrade by plain HTTP, applies backpressure and sends pings. Compression is off: messages are short, audio does not
+compress, and the compression windows would need more memory than the rest of a connection.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
 import httptools
 from starlette.types import Scope
-from uvicorn._types import ASGI3Application
+from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
+from websockets.frames import Frame
 
 from negotiator.base.errors import HeadersTooLarge, InvalidRequest, Refusal, RequestTimeout, TargetTooLong, Unavailable
 from negotiator.http import connections
@@ -28,11 +35,95 @@ from negotiator.http.connections import (
     ConnectionCount,
     WorkerConnections,
 )
-from negotiator.http.websocket_protocol import MAX_HEADER, MAX_HEADERS, BoundedWebSocketProtocol
 from negotiator.runtime.thread_pools import ClientPresence
 
-_BETWEEN, _HEADERS, _BODY = range(3)
 _NEVER: Final = float("inf")
+MAX_MESSAGE: Final = 128 * 1024
+"""Bytes of the largest message that is read (else 1009); the application closes with 4413 below that."""
+_MAX_HEADER: Final = 8000
+"""Bytes of one header of a handshake; the websockets library reads lines of at most 8192 bytes."""
+_MAX_HEADERS: Final = 120
+"""Headers of a handshake; the websockets library reads at most 128."""
+_MAX_FRAGMENTS: Final = 1024
+"""Frames of one message; without this limit a message could have any number of empty frames."""
+_GOING: Final = 1001
+_NO_TEXT: Final = 1007
+_TOO_BIG: Final = 1009
+
+
+class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
+    """A WebSocket connection, counted among the worker's streams from its handshake to its end.
+
+    It closes with 1001 when the server stops (RFC 6455 §7.4.1), so that clients reconnect; uvicorn would use 1012.
+    """
+
+    shared: WorkerConnections
+    address = ""
+    counted: ConnectionCount | None = None
+    deadline = _NEVER
+
+    async def send(self, message: ASGISendEvent) -> None:
+        await super().send(message)
+        if self.close_sent:
+            # uvicorn would log an upgrade that was refused as an application that did not answer.
+            self.handshake_complete = True
+
+    def shutdown(self) -> None:
+        if self.handshake_complete and not self.close_sent:
+            self.stop_keepalive()
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": _GOING})
+            self.conn.send_close(_GOING)
+            self.close_sent = True
+            self.transport.write(b"".join(self.conn.data_to_send()))
+        super().shutdown()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.shared.release(self)
+
+    def handle_cont(self, event: Frame) -> None:
+        if len(self.frames) >= _MAX_FRAGMENTS:
+            self.conn.fail(_TOO_BIG, "too many fragments")
+            self.handle_parser_exception()
+        else:
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        is_text = self.curr_msg_data_type == "text" and not self.close_sent
+        if is_text and not _is_utf8(self.frames):
+            # uvicorn would log a traceback, and fail itself if the client's close frame came with the text.
+            self.frames = []
+            self.conn.fail(_NO_TEXT, "a text that is not UTF-8")
+            self.handle_parser_exception()
+        else:
+            super().send_receive_event_to_app()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.shared.stall(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.shared.stalled.pop(self, None)
+
+    def expire(self) -> None:
+        """Abort a connection whose client does not read the last bytes; pings detect a lost client earlier."""
+        self.transport.abort()
+
+    def evict(self) -> None:
+        """Close without a close frame; never called, since streams are not evicted."""
+        self.transport.close()
+
+
+def _is_utf8(frames: Sequence[bytes]) -> bool:
+    try:
+        b"".join(frames).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_BETWEEN, _HEADERS, _BODY = range(3)
 _MAX_PIPELINED: Final = 64
 """Pipelined requests that may wait for an earlier answer on the same connection."""
 _LINGER: Final = 2.0
@@ -394,7 +485,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if not self._should_upgrade():
             return
         longest = max(len(name) + len(value) for name, value in self.headers)
-        if longest > MAX_HEADER or len(self.headers) > MAX_HEADERS:
+        if longest > _MAX_HEADER or len(self.headers) > _MAX_HEADERS:
             text = "A header of a WebSocket handshake is too long, or there are too many."
             self._stop(connections.HEADERS_TOO_LARGE, HeadersTooLarge(text))
         if not self._is_idle:

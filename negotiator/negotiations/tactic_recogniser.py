@@ -18,7 +18,7 @@ from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn, write_arrays
 from negotiator.runtime import thread_pools
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 
 if TYPE_CHECKING:
     from negotiator.advice.tactics.sentence_classifier import TacticClassifier

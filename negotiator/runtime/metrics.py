@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import mmap
 import os
+import sys
 import time
 from array import array
 from bisect import bisect_left
@@ -21,8 +22,21 @@ from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from negotiator.runtime.mapped_file import map_file
 from negotiator.runtime.telemetry import logger
+
+
+def map_file(descriptor: int, size: int) -> mmap.mmap:
+    """Map the first `size` bytes of a file for reading and writing; OSError when the disk has no room for them.
+
+    Every block is allocated first: a write to a mapped page without one ends the process with SIGBUS once the disk is
+    full.
+    """
+    if sys.platform == "linux":
+        os.posix_fallocate(descriptor, 0, size)
+    else:
+        os.ftruncate(descriptor, size)
+    return mmap.mmap(descriptor, size)
+
 
 log = logger(__name__)
 

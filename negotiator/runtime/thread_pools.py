@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from negotiator.base.errors import RequestAborted, Unavailable
 from negotiator.runtime.fault_log import FaultLog
@@ -225,3 +225,31 @@ def state() -> str:
     """The health check: `ok`, or the pools that refused calls within the last seconds."""
     full = [pool.name for pool in POOLS if pool.state() == "full"]
     return f"lesser: no free thread for {', '.join(full)}" if full else "ok"
+
+
+class BuiltOnce(Generic[T]):
+    """The value of `build`, which is called once, at the first use."""
+
+    __slots__ = ("_build", "_built", "_lock")
+
+    def __init__(self, build: Callable[[], T]) -> None:
+        self._build = build
+        self._lock = threading.Lock()
+        self._built: tuple[T] | None = None
+
+    @property
+    def built(self) -> T | None:
+        """The value if it was needed before."""
+        return self._built[0] if self._built else None
+
+    async def get(self) -> T:
+        """The value; while it is built on a thread, the caller waits and the event loop does not."""
+        return self._built[0] if self._built else await FILES.run_unhurried(self.now)
+
+    def now(self) -> T:
+        """The value; it is built on the caller's thread when it is missing."""
+        if self._built is None:
+            with self._lock:
+                if self._built is None:
+                    self._built = (self._build(),)
+        return self._built[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn
 from negotiator.runtime import telemetry, thread_pools
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.teleprompter import example_queries

@@ -16,7 +16,7 @@ from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.runtime import thread_pools
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.teleprompter.cards import (
     PreparedAnswer,
     RecalledMemory,

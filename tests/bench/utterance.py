@@ -18,7 +18,7 @@ from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.migrate import migrate
 from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue

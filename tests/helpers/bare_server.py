@@ -18,8 +18,7 @@ from negotiator.config.settings import Network
 from negotiator.http.admission import AdmissionQueue, OverloadRecord, Priorities, RefusedAnswers
 from negotiator.http.connections import CONNECTION_KEY, STATE_KEY, TransportBounds, WorkerConnections
 from negotiator.http.pipeline import RefusalRenderer
-from negotiator.http.server_protocol import BoundedHttpProtocol
-from negotiator.http.websocket_protocol import BoundedWebSocketProtocol
+from negotiator.http.server_protocol import BoundedHttpProtocol, BoundedWebSocketProtocol
 from negotiator.runtime.metrics import MetricRegistry
 from negotiator.store.waiting import Priority
 

@@ -1,6 +1,6 @@
 """What a start may load: packages, modules of our own, and memory. Nothing here measures time.
 
-A budget that fails says which modules are new. Load what is large when it is first needed (`built_once`), or change the
+A budget that fails says which modules are new. Load what is large when it is first needed (`BuiltOnce`), or change the
 budget and README's figures of memory with the reason in the commit.
 """
 

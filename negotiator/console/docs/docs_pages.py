@@ -29,7 +29,7 @@ from negotiator.discovery.documents import negotiated_response
 from negotiator.discovery.public_pages import GROUP_PATH, GUIDE_PATH, GUIDES_PATH, MANUAL_PATH, REFERENCE_PATH
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from negotiator.base import values
 from negotiator.base.strict_json import is_object, read_object
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.users.passkey_queries import NewPasskey
 from negotiator.users.tables import Passkey
 

@@ -43,7 +43,7 @@ def held(settings: Settings) -> bytes:
     return b"".join(path.read_bytes() for path in settings.data_dir.glob("negotiator.db*"))
 
 
-@pytest.mark.parametrize("module", ["negotiator.cli.erasure", "negotiator.cli.backups"])
+@pytest.mark.parametrize("module", ["negotiator.cli.users", "negotiator.cli.backups"])
 def test_a_command_that_erases_knows_every_table_of_the_server(module: str) -> None:
     assert build_application, "the server has imported every table"
     assert tables_after(module) == sorted(SQLModel.metadata.tables)

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from negotiator.trust.fetch import FetchedDocument, FetchFailed
-from negotiator.trust.fetcher import Fetcher
+from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
 from tests.helpers.operator_commands import ISSUER, Operator
 from tests.helpers.operator_commands import operator as _operator
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from negotiator.base.caller import anonymous_caller
 from negotiator.compose.application import build_application
-from negotiator.compose.rate_budgets import rate_budgets
+from negotiator.compose.services import rate_budgets
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
 from tests.conftest import Change, Mint, Register, bearer, connect, make_settings, running

@@ -12,7 +12,7 @@ from negotiator import app
 from negotiator.cli import supervisor
 from negotiator.compose import services
 from negotiator.config import settings
-from negotiator.trust.fetcher import Fetcher
+from negotiator.trust.fetch import Fetcher
 
 LIFE: Final = 3
 """Seconds that access tokens live: the setting's least is a minute, and no test should wait that long."""

@@ -26,7 +26,7 @@ from negotiator.memory.embedding.embedder_selection import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.teleprompter.classifier_training import UserClassifier
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher

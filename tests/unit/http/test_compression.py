@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.http.compression import PageCompression, compress
+from negotiator.http.middleware import PageCompression, compress
 
 TEXT = "A line of a page. " * 200
 

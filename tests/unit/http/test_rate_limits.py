@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from negotiator.base.caller import anonymous_caller
 from negotiator.base.errors import Unavailable
-from negotiator.compose.rate_budgets import build_limits
+from negotiator.compose.services import build_limits
 from negotiator.discovery.health_routes import HEALTH_BUDGET
 from negotiator.http import limit_stores
 from negotiator.http.limit_stores import FileLimitStore

@@ -13,7 +13,7 @@ from negotiator.config.settings import Settings
 from negotiator.http.operation import Call, Operation, ServiceDescription, ToolOffer
 from negotiator.mcp import prompts, tools
 from negotiator.mcp.resources import READABLE_RESOURCES
-from negotiator.mcp.server_info import server_name
+from negotiator.mcp.server import server_name
 
 
 class Thing(Strict):

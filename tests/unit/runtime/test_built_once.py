@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 
 
 @pytest.mark.asyncio

@@ -14,7 +14,7 @@ import pytest_asyncio
 from negotiator.base.errors import Unavailable
 from negotiator.compose import ownership
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter import example_queries
 from negotiator.teleprompter.classifier_training import UserClassifier

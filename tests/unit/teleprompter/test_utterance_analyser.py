@@ -12,7 +12,7 @@ from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
-from negotiator.runtime.built_once import BuiltOnce
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker, cue_catalogue
 from negotiator.teleprompter.cues.classifier import Vectors
