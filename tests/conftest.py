@@ -22,8 +22,8 @@ from hypothesis import settings as hypothesis_settings
 from starlette.applications import Starlette
 
 from negotiator.agents.delegation import Delegations
-from negotiator.app import create_app
 from negotiator.base import values
+from negotiator.compose.app import create_app
 from negotiator.compose.application import build_application
 from negotiator.config.settings import Settings
 from negotiator.config.settings_files import CONFIG_VARIABLE

@@ -7,13 +7,13 @@ An e-mail address alone lets its owner bind the agent (docs/contract 2.4).
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NoReturn
 
-from negotiator import audit
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.agents.registration import AgentRegistration
 from negotiator.agents.schemas import ID_JAG, VERIFIED_EMAIL
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, NewToken

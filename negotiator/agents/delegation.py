@@ -16,7 +16,6 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import BigInteger, bindparam, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent, Delegation
 from negotiator.base import values
@@ -34,6 +33,7 @@ from negotiator.base.errors import (
 )
 from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.http.limits import RateLimits
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
 from negotiator.tokens import authorization_codes

@@ -10,11 +10,10 @@ from typing import Any, Final, cast
 from sqlalchemy import BigInteger, and_, bindparam, func, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.agents.tables import Agent, AgentService
 from negotiator.base import values
 from negotiator.base.scopes import ANONYMOUS
-from negotiator.store import ownership
+from negotiator.store import audit, ownership
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, column_values, entity, read_only
 from negotiator.tokens.access_tokens import ACCESS_TOKEN_TYPE, AccessTokens, NewToken, TokenSubject
 from negotiator.tokens.assertion_grants import allowed_scopes

@@ -11,13 +11,12 @@ from pydantic import ConfigDict, Field
 from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col
 
-from negotiator import audit
 from negotiator.agents.tables import Delegation
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest, Refusal, Unavailable
 from negotiator.base.schema import Strict, example_schema
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Answer, Call, Operation
-from negotiator.store import atomic_updates
+from negotiator.store import atomic_updates, audit
 from negotiator.store.statement import Statement, Transaction
 from negotiator.store.store import Store
 from negotiator.tokens import access_tokens, authorization_codes

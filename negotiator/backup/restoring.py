@@ -23,7 +23,6 @@ from typing import IO, Any, Final, Literal
 import orjson
 from sqlalchemy.engine import make_url
 
-from negotiator import audit
 from negotiator.backup import archive, database_copy
 from negotiator.backup.archive import Manifest, UnreadableBackup, unpack_archive
 from negotiator.backup.making import sync_folder, work_folder
@@ -33,6 +32,7 @@ from negotiator.config.data_folder import RESTORE_JOURNAL, own_data_folder
 from negotiator.config.settings import Settings
 from negotiator.keys.database_keys import check_rows
 from negotiator.keys.keyring import UnusableKeyError, check_keys
+from negotiator.store import audit
 from negotiator.store.migrate import migrations_held
 from negotiator.store.schema_upgrades import upgrade_file
 from negotiator.store.sqlite import SqliteTransaction

@@ -6,7 +6,7 @@ from typing import Annotated
 import orjson
 import typer
 
-from negotiator import __version__, audit
+from negotiator import __version__
 from negotiator.base.values import timestamp
 from negotiator.cli.database import is_missing, load_settings, open_store, require_database, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table
@@ -14,6 +14,7 @@ from negotiator.compose import shared_secrets
 from negotiator.directory import exchange_import
 from negotiator.discovery import openapi
 from negotiator.keys.keyring import ALGORITHMS, FolderKeyring
+from negotiator.store import audit
 
 keys_app = typer.Typer(no_args_is_help=True)
 

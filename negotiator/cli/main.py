@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, NamedTuple, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from negotiator.cli.loading import uncollected
+from negotiator.cli import uncollected
 from negotiator.config.settings_files import CONFIG_VARIABLE
 
 
@@ -26,9 +26,9 @@ COMMANDS: Final = {
         "doctor", "doctor", "Check settings, folders, keys, database, address, proxy, clocks, mail and models."
     ),
     "demo": CommandPlace("installation", "demo", "Tell one negotiation on a real server."),
-    "users": CommandPlace("erasure", "users_app", "User accounts."),
+    "users": CommandPlace("users", "users_app", "User accounts."),
     "issuers": CommandPlace("issuers", "issuers_app", "Trusted identity providers."),
-    "agents": CommandPlace("erasure", "agents_app", "Agents of both services."),
+    "agents": CommandPlace("users", "agents_app", "Agents of both services."),
     "delegations": CommandPlace(
         "delegations_and_clients", "delegations_app", "Codes by which users let agents work for them."
     ),

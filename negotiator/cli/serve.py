@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 import typer
 
 from negotiator.base.errors import Unavailable
-from negotiator.cli import supervisor
+from negotiator.cli import supervisor, uncollected
 from negotiator.cli.database import check_owner, finish_restore, open_store
-from negotiator.cli.loading import uncollected
 from negotiator.cli.output import command_name, exit_on_refusal, print_result, print_warning
 from negotiator.cli.running_servers import recorded
 from negotiator.compose.shared_secrets import claim_secrets, is_loopback, note_base_url
@@ -76,7 +75,7 @@ def serve(
         is_server = workers == 1 and not reload
         if is_server:
             with uncollected():
-                import_module("negotiator.app")  # the supervisor of several workers needs none
+                import_module("negotiator.compose.app")  # the supervisor of several workers needs none
         has_users, secret, warning = asyncio.run(_prepare(settings))
         _check_folder(settings.data_dir)
     base = settings.base_url

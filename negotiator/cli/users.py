@@ -1,4 +1,4 @@
-"""`negotiator users`: accounts."""
+"""`negotiator users`: accounts; `users erase` and `agents erase` delete somebody with everything they left."""
 
 import getpass
 import sys

@@ -9,7 +9,7 @@ from typing import Final
 
 from starlette.applications import Starlette
 
-from negotiator.cli.loading import uncollected
+from negotiator.cli import uncollected
 from negotiator.runtime import stopping
 
 SWITCH_SECONDS: Final = 0.0005
@@ -22,7 +22,7 @@ def create_app() -> Starlette:
     signal.signal(stopping.ANNOUNCEMENT, lambda _number, _frame: stopping.announce())
     end_with_supervisor()
     with uncollected():
-        from negotiator import app  # imported here, without the garbage collector
+        from negotiator.compose import app  # imported here, without the garbage collector
 
         return app.create_app()
 

@@ -9,7 +9,6 @@ from sqlalchemy import ClauseElement, Executable
 from sqlalchemy.ext.compiler import compiles
 from sqlmodel import SQLModel
 
-from negotiator import audit
 from negotiator.agents import mail, mail_queue, registration
 from negotiator.agents import tables as agents
 from negotiator.agents.tables import Agent
@@ -24,7 +23,7 @@ from negotiator.memory import tables as memory
 from negotiator.negotiations import queries as negotiation_queries
 from negotiator.negotiations import tables as negotiations
 from negotiator.rehearsals import tables as rehearsals
-from negotiator.store import atomic_updates, fingerprints, migrate, ownership
+from negotiator.store import atomic_updates, audit, fingerprints, migrate, ownership
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Query, Transaction
 from negotiator.teleprompter import example_queries, session_transitions

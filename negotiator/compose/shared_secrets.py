@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from negotiator import audit
 from negotiator.base.errors import Conflict, Unavailable
 from negotiator.base.values import keyed_digest
 from negotiator.config.settings import ENV_PREFIX, Settings
 from negotiator.keys.database_keys import WRAPPING, DatabaseKeyring, KeyWrapping
 from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError, read_keys
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.store import fingerprints
+from negotiator.store import audit, fingerprints
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
 from negotiator.base import values
@@ -14,6 +13,7 @@ from negotiator.base.caller import CallerRate
 from negotiator.base.errors import Conflict, NotFound
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge, IdentityProof
+from negotiator.store import audit
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens.api_keys import ClientEntitlement
 

@@ -13,7 +13,6 @@ from typing import Final
 from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
@@ -26,6 +25,7 @@ from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.identity_proof import PublishedKeys, thumbprint
 from negotiator.directory.schemas_accounts import ChallengeView, RegisterDirectoryAgent
 from negotiator.directory.tables import IdentityChallenge
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.store.store import Store
 from negotiator.tokens import api_keys

@@ -11,13 +11,13 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlmodel import col
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.directory.record_text import SLUG_LENGTH, slugify
 from negotiator.directory.tables import ToolChange, ToolKey, ToolRow, ToolSlug
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
 from negotiator.directory.tool_record import ChangeKind, ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 
 _TOGETHER: Final = 20

@@ -10,7 +10,6 @@ from typing import Final
 from sqlalchemy import BigInteger, String, bindparam, func, or_, select, update
 from sqlmodel import col
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, TooManyRequests
@@ -20,6 +19,7 @@ from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.claimed_identity import ClaimedIdentity
 from negotiator.directory.schemas_submissions import NewReport
 from negotiator.directory.tables import Report
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 
 QUARANTINE_WEIGHT: Final = 3

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import orjson
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Forbidden, TooManyRequests
@@ -30,6 +29,7 @@ from negotiator.directory.tables import Submission
 from negotiator.directory.tool_keys import CanonicalKey, keys_of
 from negotiator.directory.tool_ownership import HostProof, OwnershipProof
 from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 
 MOST_OPEN_SUBMISSIONS: Final = 5

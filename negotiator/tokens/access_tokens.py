@@ -14,13 +14,13 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, and_, bindparam, exists, func, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import InvalidRequest, Refusal
 from negotiator.base.scopes import ASSISTANT, DIRECTORY
 from negotiator.base.strict_json import is_array
 from negotiator.keys.keyring import ALGORITHM, Keyring, SigningKey
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 from negotiator.store.store import Store
 from negotiator.tokens import api_keys

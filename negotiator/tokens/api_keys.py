@@ -20,10 +20,10 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, func, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import Caller, CallerRate, RetiringCredential
 from negotiator.base.errors import Conflict, Refusal
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction
 from negotiator.store.store import Store
 from negotiator.tokens.tables import ApiKey

@@ -9,10 +9,10 @@ assertion also revokes the tokens from it.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from negotiator import audit
 from negotiator.base.errors import InvalidRequest
 from negotiator.base.scopes import nothing_left, ordered
 from negotiator.base.strict_json import read_jws
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import (
     IDENTITY_ASSERTION_TYPE,

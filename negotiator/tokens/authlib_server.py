@@ -15,8 +15,8 @@ from authlib.oauth2.rfc6749 import InvalidClientError
 from authlib.oauth2.rfc6749.authenticate_client import ClientAuthentication
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 
-from negotiator import audit
 from negotiator.base.scopes import ordered
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.tokens.access_tokens import (

@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, exists, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import InvalidRequest
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.tables import AuthorizationGrant

@@ -10,11 +10,11 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Integer, String, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.keys.keyring import ALGORITHM, RS256
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion
 from negotiator.tokens import api_keys, redirect_uris
 from negotiator.tokens.access_tokens import TokenSubject

@@ -5,9 +5,9 @@ from typing import Final
 from sqlalchemy import BigInteger, String, bindparam, delete
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.scopes import ordered
+from negotiator.store import audit
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.tables import ClientConsent

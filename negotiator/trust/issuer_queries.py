@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, ordered
+from negotiator.store import audit
 from negotiator.store.statement import Query, Statement, Transaction, insertion, table
 from negotiator.store.store import Store
 from negotiator.trust import revocations

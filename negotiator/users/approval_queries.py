@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Transaction, entity
 from negotiator.users.tables import Approval
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from sqlalchemy import bindparam, delete, func
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
-from negotiator.store import atomic_updates
+from negotiator.store import atomic_updates, audit
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust import revocations
 from negotiator.trust.assertions import Assertion

@@ -6,9 +6,9 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, delete, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import Conflict, NotFound
+from negotiator.store import audit
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.users.tables import Passkey
 

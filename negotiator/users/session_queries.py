@@ -11,8 +11,8 @@ from typing import Final
 from sqlalchemy import BigInteger, bindparam, delete, exists, select, update
 from sqlmodel import col
 
-from negotiator import audit
 from negotiator.base import values
+from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
 from negotiator.trust.tables import Revocation
 from negotiator.users.tables import SESSION_IDLE, BrowserSession, User

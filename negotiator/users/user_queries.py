@@ -9,9 +9,9 @@ from argon2.exceptions import Argon2Error
 from sqlalchemy import BigInteger, Integer, bindparam, func, or_, update
 from sqlmodel import col, select
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.errors import Conflict, FieldError, NotFound, ValidationFailed
+from negotiator.store import audit
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
 from negotiator.trust import revocations
 from negotiator.trust.claims import mail_address

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import httpx2
 
-from negotiator.app import create_app
+from negotiator.compose.app import create_app
 from negotiator.console.page_calls import PageCalls
 from tests.helpers.console_pages import PAGES, ConsolePage
 from tests.helpers.example_site import ExampleSite, example_site

@@ -117,7 +117,7 @@ def ours(folder: Path, name: str, *, meaning: bool = False) -> Iterator[Contesta
         "NEGOTIATOR_KEYS_DIR": str(folder / "keys"),
         "NEGOTIATOR_MODELS_DIR": str(MODELS),
     }
-    factory = f"{'negotiator.app' if meaning else 'tests.bench.words_alone'}:create_app"
+    factory = f"{'negotiator.compose.app' if meaning else 'tests.bench.words_alone'}:create_app"
     command = [sys.executable, "-m", "uvicorn", factory, "--factory", *SERVE, "--port", str(port)]
     with contestants.started(name, command, environment, port, "0") as running:
         fetch(port, "/api/v1/tools?query=warm")

@@ -29,12 +29,12 @@ import psutil
 from sqlalchemy import delete, func, select
 
 from negotiator.agents.tables import Agent
-from negotiator.audit import AuditEvent
 from negotiator.base import values
 from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.ownership import chores
 from negotiator.negotiations.tables import Negotiation
 from negotiator.store import atomic_updates
+from negotiator.store.audit import AuditEvent
 from negotiator.store.model import TableModel
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Query, Statement, Transaction, table

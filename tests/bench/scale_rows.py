@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from negotiator.agents.tables import Agent
-from negotiator.audit import AuditEvent
 from negotiator.base import values
 from negotiator.memory.tables import Memory
 from negotiator.negotiations.tables import Negotiation, NegotiationEvent, Offer
 from negotiator.store.atomic_updates import SpentValue
+from negotiator.store.audit import AuditEvent
 from negotiator.store.model import TableModel
 from negotiator.store.statement import table
 from negotiator.tokens.tables import AccessToken

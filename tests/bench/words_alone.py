@@ -2,8 +2,7 @@
 
 from starlette.applications import Starlette
 
-from negotiator import app
-from negotiator.compose import directory
+from negotiator.compose import app, directory
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 
 

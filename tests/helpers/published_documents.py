@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import httpx2
 
-from negotiator import app
+from negotiator.compose import app
 from negotiator.config.settings import Settings
 from tests.helpers.form_browser import BASE
 

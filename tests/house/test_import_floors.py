@@ -14,7 +14,7 @@ from sqlmodel import SQLModel
 from negotiator.compose.application import build_application
 from tests.house.source_tree import PACKAGE, ROOT, label, sources
 
-ROUTES_LEFT = {"negotiator/cli/demo": "paths of requests", "negotiator/cli/doctor_checks.py": "paths of requests"}
+ROUTES_LEFT = {"negotiator/cli/demo": "paths of requests", "negotiator/cli/doctor.py": "paths of requests"}
 """Files and folders outside `compose` that import a route file, and what they take from it; the aim is none."""
 
 

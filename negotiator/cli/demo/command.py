@@ -13,10 +13,9 @@ from typing import Any, Final
 import httpx2
 
 from negotiator.cli.database import load_settings
-from negotiator.cli.demo.chapters import ACCESS, COMPANY, MEMORY_AND_CALL, TOOLS_AND_MCP, leave
+from negotiator.cli.demo.chapters import ACCESS, COMPANY, MEMORY_AND_CALL, NEGOTIATION, TOOLS_AND_MCP, introduce, leave
 from negotiator.cli.demo.context import TIMEOUT, DemoContext, DemoPrinter
 from negotiator.cli.demo.examples import describe, run_examples
-from negotiator.cli.demo.negotiation import NEGOTIATION, introduce
 from negotiator.cli.demo.server import DemoFailed, DemoIdentityProvider, DemoServer, existing_server, run_own_server
 from negotiator.cli.output import command_name, exit_with_error, print_result, print_warning
 from negotiator.config.settings_files import SettingsError

@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import audit
 from negotiator.agents import registration
-from negotiator.audit import AuditEvent, AuditFilter
 from negotiator.console.admin.admin_router import AUDIT_PATH, PAGE_SIZE, AdminRouter, with_blanks
 from negotiator.console.browser_sessions import SignedInSession
+from negotiator.store import audit
+from negotiator.store.audit import AuditEvent, AuditFilter
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 

@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import audit
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.base.errors import Conflict, Forbidden, NotFound, ValidationFailed
@@ -23,6 +22,7 @@ from negotiator.console.admin.admin_router import (
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error, read_name
 from negotiator.console.people.password_reset_pages import NEW_PASSWORD_PATH
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
 from negotiator.users.tables import User

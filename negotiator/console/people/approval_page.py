@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import audit
 from negotiator.agents.delegation import Delegations
 from negotiator.base.errors import Gone, ValidationFailed
 from negotiator.base.scopes import ASSISTANT
@@ -15,6 +14,7 @@ from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.people import scope_words
 from negotiator.console.people.password_check import PasswordChecker
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries, identity_matching
 from negotiator.users.tables import Approval

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from negotiator import audit
 from negotiator.base.errors import Conflict, Forbidden, ValidationFailed
 from negotiator.console.browser_sessions import AnySession, SignedInSession, local_path
 from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter, read_name
@@ -25,7 +24,7 @@ from negotiator.console.people.passkey_ceremonies import (
 )
 from negotiator.console.people.password_check import PasswordChecker
 from negotiator.console.people.sign_in_pages import SignInPage
-from negotiator.store import atomic_updates
+from negotiator.store import atomic_updates, audit
 from negotiator.store.statement import Transaction
 from negotiator.users import passkey_queries, user_queries
 from negotiator.users.passkey_queries import NewPasskey

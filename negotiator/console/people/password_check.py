@@ -7,13 +7,13 @@ from typing import Final
 
 from starlette.requests import Request
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.base.caller import anonymous_caller
 from negotiator.base.errors import TooManyRequests, ValidationFailed
 from negotiator.console import browser_sessions
 from negotiator.console.page_router import PageRouter
 from negotiator.runtime import thread_pools
+from negotiator.store import audit
 from negotiator.users import user_queries
 from negotiator.users.tables import User
 

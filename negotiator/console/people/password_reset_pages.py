@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator import audit
 from negotiator.agents.mail_queue import MailQueue
 from negotiator.base.errors import ValidationFailed
 from negotiator.console.browser_sessions import AnySession
 from negotiator.console.page_router import NO_FIELD, SIGN_IN_PATH, FormFields, PageRouter, RefusedField, field_error
 from negotiator.console.people.password_check import PasswordChecker
 from negotiator.runtime import thread_pools
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import identity_matching, password_links, user_queries
 from negotiator.users.tables import User

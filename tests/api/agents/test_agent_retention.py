@@ -4,10 +4,10 @@ import httpx2
 import pytest
 from sqlmodel import func, select
 
-from negotiator import audit
 from negotiator.agents import registration
 from negotiator.base import values
 from negotiator.negotiations.tables import Negotiation
+from negotiator.store import audit
 from negotiator.store.statement import Query, Transaction
 from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.helpers.answer_checks import OPENING

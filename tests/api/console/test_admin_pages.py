@@ -11,11 +11,11 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
 from negotiator.base import values
 from negotiator.config.settings import Settings
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.tokens import clients
 from negotiator.trust import issuer_queries

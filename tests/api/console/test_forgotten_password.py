@@ -3,7 +3,7 @@
 import pytest
 from starlette.applications import Starlette
 
-from negotiator import audit
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import identity_matching, session_queries, user_queries
 from tests.conftest import Account, Change, Clock, connect

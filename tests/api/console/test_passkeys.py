@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from negotiator import audit
 from negotiator.config.settings import Settings
+from negotiator.store import audit
 from negotiator.users import passkey_queries, session_queries, user_queries
 from tests.conftest import Account, Browsers, Change, Clock, connect, make_settings, running
 from tests.helpers.form_browser import FormBrowser, redirect_path

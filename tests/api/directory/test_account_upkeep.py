@@ -5,12 +5,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import audit
 from negotiator.base import values
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
 from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.identity_proof import PublishedKeys
+from negotiator.store import audit
 from negotiator.store.store import Store, make_store
 from negotiator.trust.fetch import Fetcher
 from tests.conftest import Change, Clock

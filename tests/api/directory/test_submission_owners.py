@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from negotiator import audit
 from negotiator.base.errors import NotFound
 from negotiator.directory import accounts_queries, catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory import collections_queries as bookmarks
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from tests.conftest import Change
 from tests.helpers.answer_checks import refused

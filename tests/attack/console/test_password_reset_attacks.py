@@ -9,10 +9,10 @@ from sqlmodel import func, select
 from starlette.applications import Starlette
 from starlette.types import Message, Receive, Scope, Send
 
-from negotiator import audit
 from negotiator.agents.mail_queue import QueuedMail
 from negotiator.base.errors import Gone
 from negotiator.config.settings import Settings
+from negotiator.store import audit
 from negotiator.store.statement import Query, Transaction
 from negotiator.users import password_links, user_queries
 from negotiator.users.tables import User

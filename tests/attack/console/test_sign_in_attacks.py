@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 
-from negotiator import audit
 from negotiator.config.settings import Settings
 from negotiator.console.browser_sessions import local_path
+from negotiator.store import audit
 from negotiator.users import user_queries
 from tests.conftest import Account, Browsers, Change, connect, make_settings, running
 from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser, redirect_path

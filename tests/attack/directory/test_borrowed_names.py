@@ -5,10 +5,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import audit
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
 from negotiator.directory.claimed_identity import ClaimedIdentity, did_web_url, is_document_url
+from negotiator.store import audit
 from tests.conftest import Change, Clock
 from tests.helpers.answer_checks import refused
 from tests.helpers.directory_identity import (

@@ -146,7 +146,7 @@ async def test_neither_a_key_nor_the_secret_is_logged_or_shown(
 ) -> None:
     lines = Mock()
     monkeypatch.setattr("negotiator.runtime.fault_log.log", lines)
-    monkeypatch.setattr("negotiator.app.log", lines)
+    monkeypatch.setattr("negotiator.compose.app.log", lines)
     async with running(in_database):
         await rotate_keys(store, in_database)
         keyring = await open_keyring(in_database, store)

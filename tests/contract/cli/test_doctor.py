@@ -20,7 +20,7 @@ import orjson
 import pytest
 
 from negotiator.cli import doctor
-from negotiator.cli.doctor_checks import (
+from negotiator.cli.doctor import (
     Finding,
     Patient,
     check_address,

@@ -15,13 +15,13 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator import audit
 from negotiator.base.strict_json import is_array, is_object
 from negotiator.base.values import escape_invisible, has_invisible_characters
 from negotiator.cli.main import COMMANDS, load
 from negotiator.cli.output import print_result
 from negotiator.config.settings import Settings
 from negotiator.runtime import telemetry
+from negotiator.store import audit
 from tests.conftest import Change, Mint, bearer
 from tests.helpers.directory_agents import add_tool, join_directory, tool
 from tests.helpers.fake_issuer import FakeIssuer

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from negotiator import app
+from negotiator.compose import app
 from negotiator.config.settings import Settings
 from negotiator.discovery import openapi
 from negotiator.http.operation import LINES

@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx2
 import pytest
 
-from negotiator import app
+from negotiator.compose import app
 from negotiator.config.settings import Settings
 from tests.contract.requirements import covers
 from tests.helpers.form_browser import BASE

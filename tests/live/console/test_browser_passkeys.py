@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser
 
-from negotiator import audit
+from negotiator.store import audit
 from tests.helpers.chromium import PASSWORD, Tab, tab
 from tests.helpers.chromium import chromium as chromium
 from tests.helpers.live_server import Server, free_port

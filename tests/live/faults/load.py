@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, Self
 
 import httpx2
 
-from negotiator import audit
 from negotiator.base import values
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from tests.conftest import bearer
 from tests.helpers.negotiation_client import negotiation_body

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from starlette.applications import Starlette
 
-from negotiator import app
 from negotiator.cli import supervisor
-from negotiator.compose import services
+from negotiator.compose import app, services
 from negotiator.config import settings
 from negotiator.trust.fetch import Fetcher
 

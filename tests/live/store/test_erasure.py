@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Column, Table, bindparam
 from sqlmodel import SQLModel
 
-from negotiator import audit
 from negotiator.agents import mail, registration
 from negotiator.agents.tables import Agent
 from negotiator.base import values
 from negotiator.compose import ownership
+from negotiator.store import audit
 from negotiator.store.model import TableModel
 from negotiator.store.ownership import lifetime_of
 from negotiator.store.statement import Statement, Transaction, insertion

@@ -5,7 +5,6 @@ from typing import Final
 import pytest
 from sqlalchemy import bindparam
 
-from negotiator import audit
 from negotiator.agents import registration
 from negotiator.agents.tables import Agent
 from negotiator.base import values
@@ -13,6 +12,7 @@ from negotiator.compose.housekeeping import ClockComparison, Housekeeping
 from negotiator.compose.ownership import chores
 from negotiator.directory import submissions_queries
 from negotiator.directory.tables import Submission
+from negotiator.store import audit
 from negotiator.store.statement import Statement, Transaction, insertion
 from negotiator.store.statement import table as table_of
 from negotiator.store.store import Store

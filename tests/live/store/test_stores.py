@@ -16,15 +16,14 @@ from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from negotiator import audit
-from negotiator.audit import AuditEvent
 from negotiator.base import values
 from negotiator.base.errors import NotFound, Unavailable
 from negotiator.base.scopes import ASSISTANT
 from negotiator.discovery.health_routes import HealthEndpoint
 from negotiator.negotiations import event_queries
 from negotiator.negotiations.event_queries import CLOCK_ACTOR, HistoryEvent
-from negotiator.store import atomic_updates, postgres_connections
+from negotiator.store import atomic_updates, audit, postgres_connections
+from negotiator.store.audit import AuditEvent
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Query, Statement, Transaction, table, write_condition
 from negotiator.store.store import Store, make_store

@@ -21,7 +21,7 @@ import pytest
 from sqlmodel import SQLModel
 from starlette.applications import Starlette
 
-from negotiator.app import create_app
+from negotiator.compose.app import create_app
 from negotiator.config.settings import Settings
 from negotiator.directory import catalogue_queries
 from negotiator.store.migrate import migrate

@@ -4,7 +4,7 @@ from http import cookies
 
 import pytest
 
-from negotiator.cli.doctor_checks import needed_python
+from negotiator.cli.doctor import needed_python
 
 
 @pytest.mark.parametrize(

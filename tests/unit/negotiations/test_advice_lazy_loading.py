@@ -5,5 +5,5 @@ import sys
 
 
 def test_an_application_that_never_advises_does_not_load_numpy() -> None:
-    script = "import sys, negotiator.app; sys.exit('numpy' in sys.modules)"
+    script = "import sys, negotiator.compose.app; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

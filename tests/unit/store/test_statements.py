@@ -15,7 +15,7 @@ from negotiator.store.statement import Statement
 
 
 def test_every_statement_compiles() -> None:
-    for module in ("negotiator.app", "negotiator.compose.console", "negotiator.backup.restoring"):
+    for module in ("negotiator.compose.app", "negotiator.compose.console", "negotiator.backup.restoring"):
         import_module(module)
     ours = [module for name, module in sys.modules.items() if name.startswith("negotiator.")]
     found = [each for module in ours for each in _statements(dict(vars(module)))]

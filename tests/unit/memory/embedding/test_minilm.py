@@ -139,7 +139,7 @@ def test_of_several_processes_one_builds_and_all_get_the_same(box: MiniLmFiles, 
 
 def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
     program = (
-        "import sys; import negotiator.app; from negotiator.compose.assistant import build_embedder;"
+        "import sys; import negotiator.compose.app; from negotiator.compose.assistant import build_embedder;"
         "print([name for name in ('onnxruntime', 'tokenizers', 'onnx', 'Stemmer') if name in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
