@@ -12,7 +12,8 @@ from negotiator.cli.database import load_settings, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table, print_warning
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries, keysets
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused
 from negotiator.users import identity_matching

@@ -33,7 +33,7 @@ from negotiator.tokens.id_tokens import IdTokenSigner
 from negotiator.tokens.refresh_tokens import RefreshTokens
 from negotiator.tokens.routes import TokenEndpoints
 from negotiator.trust.assertions import Assertion
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.openid import CALLS_AT_ONCE, OpenIdProvider, ProviderRegistration
 from negotiator.users import identity_matching
 from negotiator.users.userinfo_routes import UserInfoRoutes

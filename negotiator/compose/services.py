@@ -49,7 +49,7 @@ from negotiator.tokens.client_registration_routes import CLIENT_BUDGET
 from negotiator.trust.assertions import AssertionVerifier
 from negotiator.trust.client_url_fetch import CONNECTIONS, FETCHES, HOSTS, ClientUrlFetcher
 from negotiator.trust.dpop import DpopProofChecker
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuer_queries import Issuers
 from negotiator.trust.keysets import FETCHES_AT_ONCE, IssuerKeys
 from negotiator.trust.security_events import SecurityEventVerifier

@@ -20,11 +20,11 @@ from negotiator.trust.fetch import (
     TOTAL_SECONDS,
     FetchedDocument,
     FetchedText,
-    Fetcher,
     FetchFailed,
     FetchRedirected,
     HostFailing,
 )
+from negotiator.trust.fetcher import Fetcher
 
 AT_ONCE: Final = 64
 """Fetches for clients that run at once."""

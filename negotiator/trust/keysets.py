@@ -19,7 +19,8 @@ from negotiator.base.strict_json import is_array, is_object, read_object, read_s
 from negotiator.base.values import DAY
 from negotiator.runtime import telemetry
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
 
 log = telemetry.logger(__name__)

@@ -15,7 +15,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from negotiator.base.strict_json import UnverifiedJws, is_array
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.trust.claims import AssertionRefused, Reason, is_text, mail_domain, required_moment, required_text
-from negotiator.trust.fetch import TOTAL_SECONDS, Fetcher, FetchFailed, HostFailing
+from negotiator.trust.fetch import TOTAL_SECONDS, FetchFailed, HostFailing
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, canonical_algorithm
 from negotiator.trust.keysets import IssuerKeys
 from negotiator.trust.signatures import check_signature, read_compact

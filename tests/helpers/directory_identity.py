@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm
 
 from negotiator.base import values
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.form_browser import BASE
 
 REGISTER: Final = "/api/auth/register"

@@ -11,7 +11,8 @@ from jwt.algorithms import HMACAlgorithm, get_default_algorithms
 
 from negotiator.trust.assertions import Assertion, AssertionKind, AssertionVerifier
 from negotiator.trust.claims import AssertionRefused, Reason
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys
 

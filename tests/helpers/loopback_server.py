@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 
 Write = Callable[[asyncio.StreamWriter], Awaitable[None]]
 JSON = b"Content-Type: application/json\r\n"

@@ -16,7 +16,8 @@ from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
 from negotiator.console.people.scope_words import describe_scopes
 from negotiator.trust import issuer_queries, keysets
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
 from negotiator.trust.keysets import KeysRefused
 

@@ -12,7 +12,7 @@ from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedK
 from negotiator.directory.identity_proof import PublishedKeys
 from negotiator.store import audit
 from negotiator.store.store import Store, make_store
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 from tests.conftest import Change, Clock
 from tests.helpers.directory_identity import (
     REVOKE,

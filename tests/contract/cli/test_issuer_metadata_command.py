@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.operator_commands import ISSUER, Operator
 from tests.helpers.operator_commands import operator as _operator
 

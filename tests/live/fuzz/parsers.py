@@ -63,7 +63,8 @@ from negotiator.trust.assertions import AssertionVerifier
 from negotiator.trust.claims import AssertionRefused, mail_domain
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
 from negotiator.trust.dpop import ProofRequest, verify_proof
-from negotiator.trust.fetch import FetchedDocument, FetchedText, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchedText, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import IssuerKeys, KeysRefused
 from negotiator.trust.security_events import SECURITY_EVENT_TYPE, SecurityEventVerifier

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from negotiator.cli import supervisor
 from negotiator.compose import app, services
 from negotiator.config import settings
-from negotiator.trust.fetch import Fetcher
+from negotiator.trust.fetcher import Fetcher
 
 LIFE: Final = 3
 """Seconds that access tokens live: the setting's least is a minute, and no test should wait that long."""

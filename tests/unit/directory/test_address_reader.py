@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from negotiator.directory.address_reader import PAGE_BYTES, AddressReader
-from negotiator.trust.fetch import FetchedText, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedText, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.linear_time import WHOLE, is_linear_async
 from tests.helpers.loopback_server import answering, free_hosts, serving
 

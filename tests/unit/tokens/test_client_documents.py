@@ -14,7 +14,8 @@ from negotiator.tokens.client_documents import (
     read_document,
 )
 from negotiator.tokens.client_metadata import MetadataRefused, is_document_address
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.loopback_server import free_hosts
 
 HERE = "203.0.113.7"

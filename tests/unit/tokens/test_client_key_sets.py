@@ -10,7 +10,8 @@ from negotiator.tokens.client_authentication import ClientAssertion, ClientAsser
 from negotiator.tokens.clients import PRIVATE_KEY_JWT, NewClient, columns
 from negotiator.tokens.tables import Client
 from negotiator.trust.client_url_fetch import FETCHES, ClientUrlFetcher
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchedDocument, FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.keysets import IssuerKeys
 from tests.helpers.client_assertions import ClientAssertionSigner
 from tests.helpers.form_browser import BASE

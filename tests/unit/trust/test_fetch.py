@@ -9,7 +9,8 @@ from time import monotonic
 
 import pytest
 
-from negotiator.trust.fetch import Fetcher, FetchFailed
+from negotiator.trust.fetch import FetchFailed
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.loopback_server import JSON, Write, answering, certificate, serving
 
 pytestmark = pytest.mark.asyncio

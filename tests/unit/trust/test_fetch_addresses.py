@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from negotiator.trust.fetch import Fetcher, FetchFailed, is_loopback, is_public
+from negotiator.trust.fetch import FetchFailed, is_loopback, is_public
+from negotiator.trust.fetcher import Fetcher
 
 FORBIDDEN = re.findall(
     r"\S+",

@@ -9,7 +9,8 @@ import pytest
 
 from negotiator.trust import fetch, keysets
 from negotiator.trust.claims import AssertionRefused, Reason, at_registration, at_token_endpoint
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed, NameResolver
+from negotiator.trust.fetch import FetchedDocument, FetchFailed, NameResolver
+from negotiator.trust.fetcher import Fetcher
 from negotiator.trust.issuers import Issuer
 from negotiator.trust.keysets import FETCHES_AT_ONCE, MAX_ISSUERS, IssuerKeys, KeysUnavailable, NoSuchKey
 from tests.contract.requirements import covers

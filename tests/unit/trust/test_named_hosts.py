@@ -16,7 +16,8 @@ from negotiator.trust.client_url_fetch import (
     REMEMBERED,
     ClientUrlFetcher,
 )
-from negotiator.trust.fetch import FetchedDocument, Fetcher, FetchFailed, HostFailing
+from negotiator.trust.fetch import FetchedDocument, FetchFailed, HostFailing
+from negotiator.trust.fetcher import Fetcher
 from tests.helpers.loopback_server import free_hosts
 
 pytestmark = pytest.mark.asyncio
