@@ -65,11 +65,7 @@ def build_directory(services: Services) -> Component:
         public_pages=public_pages,
         page_paths=DIRECTORY_PAGE_PATHS,
         checks={"search": catalogue_index.state},
-        periodic_tasks=(
-            catalogue_index.warm,
-            PublishedKeyRechecks(store, keys),
-            IdleAgentSweep(store, services.settings.key_unused_days),
-        ),
+        periodic_tasks=(catalogue_index.warm, PublishedKeyRechecks(store, keys), IdleAgentSweep(store)),
         closes=(embedder.close,),
     )
 

@@ -124,9 +124,7 @@ class Services:
             find_standing=self.rate_levels.standing,
             offered=scopes.of_services(settings.services),
         )
-        self.api_keys = ApiKeyAuthenticator(
-            store, secret, self.rate_levels.standing, unused_days=settings.key_unused_days
-        )
+        self.api_keys = ApiKeyAuthenticator(store, secret, self.rate_levels.standing)
         self.cursors = Cursors(secret)
         self.fetcher = Fetcher(allow_loopback=settings.allow_loopback_fetch, at_once=FETCHES_AT_ONCE)
         self.issuer_keys = IssuerKeys(self.fetcher, clock=lambda: values.now())
@@ -190,13 +188,7 @@ def _traces(settings: Settings, meters: MetricRegistry) -> "TraceExport | None":
         return None
     from negotiator.runtime.trace_export import TraceExport  # only where traces are on
 
-    return TraceExport(
-        settings.traces_url,
-        sample=settings.traces_sample,
-        follows_caller=settings.traces_follow_caller,
-        version=__version__,
-        meters=meters,
-    )
+    return TraceExport(settings.traces_url, sample=settings.traces_sample, version=__version__, meters=meters)
 
 
 def _page_router(settings: Settings, store: Store, limits: RateLimits, guard: Guard, secret: bytes) -> PageRouter:

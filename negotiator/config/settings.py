@@ -42,10 +42,12 @@ class SpeechSettings(BaseModel):
     speech_key: str = Field("", description="Key for speech_url, if it needs one.", repr=False)
     speech_model: str = Field("", description="Name of the model at speech_url.")
     speech_workers: int = Field(
-        2, ge=1, le=64, description="Recogniser processes per server process; started when needed."
+        2,
+        ge=1,
+        le=64,
+        description="Recogniser processes per server process; started when needed. For each, eight audio channels are "
+        "recognised at once.",
     )
-    speech_streams: int = Field(16, ge=1, le=1000, description="Audio channels recognised at once, per server process.")
-    speech_pause_ms: int = Field(500, ge=200, le=2000, description="Silence that ends an utterance, milliseconds.")
 
     @model_validator(mode="after")
     def _can_hear(self) -> Self:
@@ -236,7 +238,6 @@ class Settings(SpeechSettings, TransportSettings):
     register_limit_directory: int = Field(
         5, ge=1, description="Registrations at the directory per hour and address; four times as many per day."
     )
-    key_unused_days: int = Field(90, ge=1, description="Days without use after which an unproven agent's API key ends.")
     smtp_url: str = Field(
         "",
         description="smtps://user:password@host:port (TLS) or smtp:// (STARTTLS; a loopback host may lack it); "
@@ -281,10 +282,6 @@ class Settings(SpeechSettings, TransportSettings):
         "", description="A collector's OTLP/HTTP URL, such as http://127.0.0.1:4318/v1/traces; empty: no traces."
     )
     traces_sample: float = Field(0.01, ge=0, le=1, description="Share of the requests that are traced, 0 to 1.")
-    traces_follow_caller: bool = Field(
-        False,
-        description="Let the caller's traceparent say which requests are traced. Only behind a proxy that sets it.",
-    )
     support_address: str = Field(
         "", description="E-mail address or https page for users' questions, shown on the pages for privacy and terms."
     )

@@ -19,6 +19,7 @@ from negotiator.directory.identity_proof import PublishedKeys, UnreadableDocumen
 from negotiator.directory.tables import IdentityProof
 from negotiator.store.statement import Query, Transaction, table
 from negotiator.store.store import Store
+from negotiator.tokens.api_keys import KEY_UNUSED
 from negotiator.tokens.tables import ApiKey
 
 _EVERY: Final = values.HOUR
@@ -43,10 +44,9 @@ _IS_GONE = Query(_gone.where(col(_agent.id) == bindparam("agent")), lambda row: 
 
 @dataclass(slots=True)
 class IdleAgentSweep:
-    """Ends unusable agents once an hour; `unused_days` is how long keys of an unproven agent may stay unused."""
+    """Ends unusable agents once an hour."""
 
     store: Store
-    unused_days: int
     _due: int = field(default=0, init=False)
 
     async def __call__(self) -> None:
@@ -55,7 +55,7 @@ class IdleAgentSweep:
         if now < self._due:
             return
         self._due = now + _EVERY
-        since = now - self.unused_days * values.DAY
+        since = now - KEY_UNUSED
         for agent_id in await self.store.scan(lambda tx: tx.all(_GONE, now=now, used_since=since)):
             await self.store.write(lambda tx, agent_id=agent_id: _end(tx, agent_id, now, since))
 

@@ -85,18 +85,14 @@ class _CountingExporter(SpanExporter):
 class TraceExport:
     """Records the share `sample` of all traces.
 
-    A caller's valid `traceparent` is joined either way. Its sampled flag decides what is recorded only if
-    `follows_caller`: otherwise any client could have all its requests recorded.
+    A caller's valid `traceparent` is joined. Its sampled flag does not count: any client could have all its requests
+    recorded.
     """
 
-    def __init__(self, url: str, *, sample: float, follows_caller: bool, version: str, meters: MetricRegistry) -> None:
+    def __init__(self, url: str, *, sample: float, version: str, meters: MetricRegistry) -> None:
         self._url = url
         share = _Share(sample)
-        self._sampler = (
-            ParentBased(share)
-            if follows_caller
-            else ParentBased(share, remote_parent_sampled=share, remote_parent_not_sampled=share)
-        )
+        self._sampler = ParentBased(share, remote_parent_sampled=share, remote_parent_not_sampled=share)
         self._version = version
         name, meaning = "negotiator_trace_spans_total", "Spans sent to the collector, and lost"
         self._sent = meters.counter(name, meaning, outcome="sent")

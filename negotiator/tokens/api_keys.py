@@ -252,6 +252,8 @@ def revoke(tx: Transaction, key: ApiKeyRow, *, actor: str) -> None:
         audit.record(tx, "key.revoked", key.client_id, actor=actor, key=key.id)
 
 
+KEY_UNUSED: Final = 90 * values.DAY
+"""Milliseconds without use after which an API key of an agent that has proven nothing ends."""
 _NOTED_EVERY: Final = 300_000
 _REMEMBERED: Final = 8192
 
@@ -267,14 +269,13 @@ class LiveApiKey:
 class ApiKeyAuthenticator:
     """Checks API keys against their rows at every request and records their use at most once in five minutes.
 
-    A key of a client of level 1 ends after `unused_days` without use.
+    A key of a client of level 1 ends after `KEY_UNUSED` without use.
     """
 
-    def __init__(self, store: Store, pepper: bytes, find_standing: FindEntitlement, *, unused_days: int) -> None:
+    def __init__(self, store: Store, pepper: bytes, find_standing: FindEntitlement) -> None:
         self._store = store
         self._pepper = pepper
         self._find_standing = find_standing
-        self._unused_after = unused_days * values.DAY
         self._noted: dict[str, int] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -292,7 +293,7 @@ class ApiKeyAuthenticator:
             return None
         now = values.now()
         ended = key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now)
-        unused = standing.level == 1 and now - (key.last_used_at or key.created_at) >= self._unused_after
+        unused = standing.level == 1 and now - (key.last_used_at or key.created_at) >= KEY_UNUSED
         return None if ended or unused else LiveApiKey(key, standing)
 
     def confirm(self, tx: Transaction, found: LiveApiKey, address: str) -> LiveApiKey | None:

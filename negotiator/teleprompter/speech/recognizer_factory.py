@@ -11,6 +11,10 @@ from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recogn
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""
+_PAUSE_MS: Final = 500
+"""Milliseconds of silence that end an utterance."""
+_STREAMS_EACH: Final = 8
+"""Audio channels that are recognised at once for each worker."""
 _FOLDER_ENGINE: Final = "whisper-folder"
 
 
@@ -33,6 +37,7 @@ class TextOnlyRecognizer:
 
 def make_recognizer(settings: Settings) -> Recognizer:
     """The engine that the settings name; by default the best embedded one, never a remote one."""
+    streams = settings.speech_workers * _STREAMS_EACH
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
     if engine == "openai":
@@ -43,8 +48,8 @@ def make_recognizer(settings: Settings) -> Recognizer:
             settings.speech_url,
             key=settings.speech_key,
             model=settings.speech_model,
-            hangover_ms=settings.speech_pause_ms,
-            streams=settings.speech_streams,
+            hangover_ms=_PAUSE_MS,
+            streams=streams,
         )
     if engine == "auto":
         name = next((each for each in EMBEDDED_ENGINES if not _missing(each)), EMBEDDED_ENGINES[0])
@@ -55,9 +60,9 @@ def make_recognizer(settings: Settings) -> Recognizer:
     return LocalRecognizer(
         name,
         settings.models_folder if name == "whisper" else settings.speech_model_path,
-        hangover_ms=settings.speech_pause_ms,
+        hangover_ms=_PAUSE_MS,
         workers=settings.speech_workers,
-        streams=settings.speech_streams,
+        streams=streams,
     )
 
 

@@ -45,8 +45,8 @@ async def traced(settings: Settings, collector: TraceCollector, **more: Any) -> 
 
 
 @asynccontextmanager
-async def exporting(url: str, folder: Path, *, sample: float = 1, follows_caller: bool = False) -> AsyncGenerator[None]:
-    export = TraceExport(url, sample=sample, follows_caller=follows_caller, version="1", meters=MetricRegistry(folder))
+async def exporting(url: str, folder: Path, *, sample: float = 1) -> AsyncGenerator[None]:
+    export = TraceExport(url, sample=sample, version="1", meters=MetricRegistry(folder))
     export.start()
     yield
     await export.close()
@@ -158,23 +158,20 @@ async def test_a_malformed_traceparent_begins_a_new_trace(settings: Settings, se
 
 
 @pytest.mark.asyncio
-async def test_the_caller_decides_what_is_recorded_only_where_it_is_followed(tmp_path: Path) -> None:
+async def test_the_caller_does_not_decide_what_is_recorded(tmp_path: Path) -> None:
     with collecting() as collector:
         async with exporting(collector.url, tmp_path, sample=0):
             with span("work", parent=sent_context(SAMPLED)) as passed, span("inside"):
                 assert not passed.is_recording()
                 _, trace, _, flags = outgoing_headers()["traceparent"].split("-")
                 assert (trace, flags) == (TRACE, "00")
-        async with exporting(collector.url, tmp_path, sample=0, follows_caller=True):
-            with pytest.raises(OSError, match="their words"), span("followed", parent=sent_context(SAMPLED)):
+        async with exporting(collector.url, tmp_path):
+            with pytest.raises(OSError, match="their words"), span("recorded", parent=sent_context(UNSAMPLED)):
                 raise OSError("their words")
-        async with exporting(collector.url, tmp_path, follows_caller=True):
-            with span("unrecorded", parent=sent_context(UNSAMPLED)) as unrecorded:
-                assert not unrecorded.is_recording()
-    [followed] = collector.spans
-    assert (followed.name, followed.status.code, followed.status.message) == ("followed", 2, "")
-    assert span_attributes(followed) == {"error.type": "OSError"}
-    assert not followed.events
+    [recorded] = collector.spans
+    assert (recorded.name, recorded.status.code, recorded.status.message) == ("recorded", 2, "")
+    assert span_attributes(recorded) == {"error.type": "OSError"}
+    assert not recorded.events
 
 
 Ask = Callable[[], Awaitable[object]]
@@ -284,7 +281,7 @@ async def test_without_a_collector_spans_are_lost_and_counted(tmp_path: Path) ->
     meters = MetricRegistry(tmp_path)
     with collecting() as collector:
         gone = collector.url
-    export = TraceExport(gone, sample=1, follows_caller=False, version="1", meters=meters)
+    export = TraceExport(gone, sample=1, version="1", meters=meters)
     export.start()
     with span("lost", parent=NEW_TRACE):
         pass

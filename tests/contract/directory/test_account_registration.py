@@ -6,8 +6,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from negotiator.base import values
 from negotiator.base.scopes import DIRECTORY
 from negotiator.config.settings import Settings
+from negotiator.tokens.api_keys import KEY_UNUSED
 from tests.conftest import connect, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import is_instant, limited, refused
@@ -174,7 +176,7 @@ async def test_five_an_hour_and_twenty_a_day_register_from_one_address(
 async def test_the_defaults_are_the_reference_s(tmp_path: Path) -> None:
     settings = Settings.model_validate({"data_dir": tmp_path, "keys_dir": tmp_path})
     assert (settings.register_limit_directory, settings.register_limit_directory_daily) == (5, 20)
-    assert settings.key_unused_days == 90
+    assert KEY_UNUSED == 90 * values.DAY
     assert (settings.limit_directory_rpm, *settings.level_rates) == (30, 60, 120, 600)
 
 

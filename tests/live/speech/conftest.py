@@ -13,7 +13,7 @@ from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
 from tests.conftest import make_settings
 from tests.live.speech.fake_speech_services import KEY, MODEL, fake_transcriptions
 
-STREAMS = 4
+STREAMS = 8
 STANDINS = Path(__file__).parent / "standins"
 
 Engines = Callable[[str], Awaitable[Recognizer]]
@@ -33,7 +33,7 @@ async def engines(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[En
     async with AsyncExitStack() as stack:
 
         async def make(name: str) -> Recognizer:
-            chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1, "speech_streams": STREAMS}
+            chosen: dict[str, Any] = {"speech_engine": name, "speech_workers": 1}
             if name == "openai":
                 service = await stack.enter_async_context(fake_transcriptions())
                 chosen |= {"speech_url": service.url, "speech_key": KEY, "speech_model": MODEL}

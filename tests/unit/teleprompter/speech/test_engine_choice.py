@@ -106,7 +106,7 @@ async def test_a_remote_engine_names_who_hears() -> None:
         ({"speech_engine": "openai", "speech_url": "wss://a.example/v1"}, "https"),
         ({"speech_url": "https://a.example/v1", "speech_model": "m"}, "SPEECH_ENGINE"),
         ({"speech_engine": "whisper-large"}, "SPEECH_ENGINE"),
-        ({"speech_pause_ms": 100}, "SPEECH_PAUSE_MS"),
+        ({"speech_workers": 0}, "SPEECH_WORKERS"),
     ],
 )
 def test_settings_that_do_not_go_together_stop_the_start(settings: dict[str, Any], fault: str) -> None:
