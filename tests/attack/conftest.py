@@ -11,25 +11,8 @@ from negotiator.tokens.clients import NewClient
 from negotiator.trust import issuer_queries
 from negotiator.trust.issuers import Issuer
 from tests.conftest import Change
-from tests.helpers.forged_assertions import ABSENT, jwk, jwks
-from tests.helpers.forger import (
-    AGENT,
-    ASSERTION_ENDPOINTS,
-    BAD_KEYS,
-    FRESH,
-    IDP,
-    MAILS,
-    MANY_KEYS,
-    NARROW,
-    OTHER,
-    RS_ONLY,
-    TENANTS,
-    AssertionEndpoint,
-    Forger,
-    Forgery,
-    RelativeSeconds,
-    refused,
-)
+from tests.helpers.forged_assertions import jwk, jwks
+from tests.helpers.forger import AGENT, BAD_KEYS, FRESH, IDP, MAILS, MANY_KEYS, NARROW, OTHER, RS_ONLY, TENANTS, Forger
 from tests.helpers.form_browser import BASE
 
 
@@ -62,6 +45,3 @@ async def forger(client: httpx2.AsyncClient, change: Change, settings: Settings)
 
     client_id, secret = await change(unit)
     return Forger(client, str(settings.data_dir / "negotiator.db"), client_id, secret)
-
-
-__all__ = ["ABSENT", "ASSERTION_ENDPOINTS", "AssertionEndpoint", "Forger", "Forgery", "RelativeSeconds", "refused"]

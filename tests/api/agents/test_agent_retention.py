@@ -10,6 +10,7 @@ from negotiator.negotiations.tables import Negotiation
 from negotiator.store import audit
 from negotiator.store.statement import Query, Transaction
 from tests.conftest import Change, Clock, Mint, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.answer_checks import OPENING
 from tests.helpers.sweep import sweep
 
@@ -18,6 +19,7 @@ _COUNT = Query(select(func.count()).select_from(Negotiation), lambda row: int(ro
 
 
 @pytest.mark.asyncio
+@covers("2.2:retention")
 async def test_an_unclaimed_agent_and_its_data_go_after_the_retention_and_a_claimed_one_stays(
     clock: Clock, client: httpx2.AsyncClient, register: Register, change: Change, mint: Mint
 ) -> None:

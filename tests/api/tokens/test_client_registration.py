@@ -9,6 +9,7 @@ import pytest
 from negotiator.config.settings import Settings
 from negotiator.tokens import clients
 from tests.conftest import Change, Clock, connect, make_settings, running
+from tests.contract.requirements import covers
 from tests.helpers.code_flow import CALLBACK, ClientApp, ConsentingUser
 from tests.helpers.sweep import sweep
 
@@ -31,6 +32,7 @@ async def registered(client: httpx2.AsyncClient, **changes: Any) -> dict[str, An
 
 
 @pytest.mark.asyncio
+@covers("3.6:register")
 async def test_a_public_client_registers_and_is_let_in(client: httpx2.AsyncClient, ada: ConsentingUser) -> None:
     told = await registered(client, client_id="mine", scope="negotiations:read root")
     assert told["client_id"].startswith("cli_")

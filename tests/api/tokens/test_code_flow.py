@@ -10,8 +10,11 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
+from negotiator.base.scopes import ASSISTANT
+from negotiator.console.people.scope_words import WORDS
 from negotiator.tokens.id_tokens import half_hash
 from tests.conftest import bearer
+from tests.contract.requirements import covers
 from tests.helpers.code_flow import SCOPE, ClientApp, ConsentingUser, told
 from tests.helpers.form_browser import BASE
 
@@ -22,11 +25,15 @@ async def published_keys(client: httpx2.AsyncClient) -> Any:
 
 
 @pytest.mark.asyncio
+@covers("3.3:authorize")
 async def test_a_user_lets_a_client_in_and_its_token_works(ada: ConsentingUser, public_app: ClientApp) -> None:
     page = await ada.http.get(public_app.asks())
     assert page.status_code == 200
-    for said in ("app.example", "Notes", "Search what you know", "It may not", "prompt you while you talk"):
-        assert said in page.text
+    wanted, _, others = page.text.partition("It may not")
+    for said in ("app.example", "Notes"):
+        assert said in wanted
+    for scope in ASSISTANT:
+        assert WORDS[scope] in (wanted if scope in SCOPE.split() else others)
     answer = told(await ada.answer(page))
     assert answer["state"] == "a state & more"
     tokens = (await public_app.redeem(answer["code"])).json()

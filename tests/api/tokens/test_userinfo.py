@@ -3,12 +3,14 @@
 import pytest
 
 from tests.conftest import Mint, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.code_flow import ClientApp, ConsentingUser
 
 PATH = "/oauth/userinfo"
 
 
 @pytest.mark.asyncio
+@covers("3.9:userinfo", "1.14:scope-openid")
 async def test_the_scopes_open_the_claims(ada: ConsentingUser, public_app: ClientApp) -> None:
     whole = await ada.tokens(public_app)
     answer = await public_app.http.get(PATH, headers=bearer(whole))

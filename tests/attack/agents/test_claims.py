@@ -16,6 +16,8 @@ from negotiator.agents import delegation
 from negotiator.config.settings import Settings
 from negotiator.users import user_queries
 from tests.conftest import Change, Clock, Mint, Register, bearer, connect, make_settings, running
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import CHALLENGE
 from tests.helpers.forger import Forger, Forgery, refused
 
 CLAIM = "/api/agent/claim"
@@ -31,21 +33,25 @@ async def _claim(client: httpx2.AsyncClient, agent: dict[str, Any] | None, code:
 
 
 @pytest.mark.asyncio
+@covers("2.7:bearer", "2.7:claim-token")
 async def test_a_claim_needs_the_agent_s_own_token(forger: Forger, register: Register, mint: Mint) -> None:
     """86, 87: without a credential a plain challenge, with a bad one invalid_token; the code stays good."""
     _, code = await mint()
     agent = await register()
     silent = await _claim(forger.client, None, code)
     assert silent.status_code == 401
-    assert "error" not in silent.headers["www-authenticate"]
-    broken = {**agent, "access_token": agent["access_token"][:-4] + "AAAA"}
-    refused(await _claim(forger.client, broken, code), (401, "invalid_token"), code)
+    assert silent.headers["www-authenticate"] == CHALLENGE
+    for token in (agent["access_token"][:-4] + "AAAA", "a.b.c"):
+        broken = await _claim(forger.client, {"access_token": token}, code)
+        refused(broken, (401, "invalid_token"), code)
+        assert broken.headers["www-authenticate"] == f'{CHALLENGE}, error="invalid_token"'
     basic = await forger.client.post(CLAIM, json={"claim_token": code}, auth=forger.basic)
     assert basic.status_code == 401
     assert (await _claim(forger.client, agent, code)).status_code == 200
 
 
 @pytest.mark.asyncio
+@covers("2.7:claim-only-agents")
 async def test_a_client_is_no_agent(forger: Forger, mint: Mint) -> None:
     _, code = await mint()
     form = {"grant_type": "client_credentials"}
@@ -89,13 +95,15 @@ async def test_a_code_that_is_none_is_refused_and_binds_nothing(
 
 
 @pytest.mark.asyncio
+@covers("2.7:invalid_claim_token")
 async def test_every_unknown_code_gets_the_same_words(
     forger: Forger, register: Register, mint: Mint, change: Change
 ) -> None:
     """89, 95: unknown, malformed, and bound to somebody else's agent cannot be told apart."""
-    first, second = await register(), await register()
+    first = await register()
     _, bound = await mint(agent_id=first["client_id"])
-    answers = [await _claim(forger.client, second, code) for code in (bound, "BBBB-BBBB-BBBB", "zzz")]
+    codes = (bound, "BBBB-BBBB-BBBB", "zzz", "BBBB-BBBB", "ABCD-EFGH-IJKL", "BBBB-BBBB-BBBB-BBBB", " ")
+    answers = [await _claim(forger.client, await register(), code) for code in codes]
     for answer in answers:
         refused(answer, WRONG, bound)
     assert len({answer.json()["error_description"] for answer in answers}) == 1
@@ -103,6 +111,7 @@ async def test_every_unknown_code_gets_the_same_words(
 
 
 @pytest.mark.asyncio
+@covers("2.7:claim_used")
 async def test_a_code_works_once_and_the_first_binding_stays(forger: Forger, register: Register, mint: Mint) -> None:
     """92, 88: a second agent, the same agent, and another user's code for a bound agent."""
     user, code = await mint()
@@ -117,6 +126,7 @@ async def test_a_code_works_once_and_the_first_binding_stays(forger: Forger, reg
 
 
 @pytest.mark.asyncio
+@covers("2.7:claim_revoked")
 async def test_a_code_dies_by_time_by_revocation_and_with_its_user(
     forger: Forger, register: Register, mint: Mint, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +166,7 @@ async def test_a_token_seen_before_the_claim_is_worth_nothing_after_it(
 
 
 @pytest.mark.asyncio
+@covers("2.7:too_many_attempts")
 async def test_five_guesses_at_once_or_in_a_row_are_all_an_agent_has(
     forger: Forger, register: Register, mint: Mint
 ) -> None:
@@ -172,6 +183,7 @@ async def test_five_guesses_at_once_or_in_a_row_are_all_an_agent_has(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("door", ["claim", "complete"])
+@covers("2.7:global-budget")
 async def test_a_crowd_that_guesses_keeps_no_honest_agent_from_its_user(
     settings: Settings, mint: Mint, door: str
 ) -> None:

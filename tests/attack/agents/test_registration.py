@@ -12,6 +12,7 @@ import pytest
 
 from negotiator.config.settings import Settings
 from tests.conftest import Mint, connect, make_settings, running
+from tests.contract.requirements import covers
 from tests.helpers.fake_issuer import ID_JAG, registration
 from tests.helpers.forger import MAILS, Forger, Forgery, refused
 
@@ -30,6 +31,11 @@ BODIES: dict[str, bytes] = {
     "1 an unknown identity_type": _body(identity_type="root"),
     "1 identity_type in another case": _body(identity_type="Anonymous"),
     "1 identity_type as an array": _body(identity_type=["anonymous"]),
+    "1 identity_type as null": _body(identity_type=None),
+    "1 no agent_name": b'{"identity_type": "anonymous"}',
+    "1 agent_name as a number": _body(agent_name=7),
+    "1 agent_name as null": _body(agent_name=None),
+    "1 neither": b"{}",
     "2 identity_type and type disagree": _body(type="identity_assertion"),
     "3 identity_type twice": b'{"identity_type": "x", "agent_name": "x", "identity_type": "anonymous"}',
     "3 twice by an escape": rb'{"identity_type": "x", "agent_name": "x", "\u0069dentity_type": "anonymous"}',
@@ -43,6 +49,11 @@ BODIES: dict[str, bytes] = {
     "4 a string": b'"anonymous"',
     "8 an assertion too": _body(assertion="x"),
     "8 an assertion_type too": _body(assertion_type=ID_JAG),
+    "8 an empty assertion too": _body(assertion=""),
+    "8 an assertion as an object": _body(
+        identity_type="identity_assertion", assertion_type=ID_JAG, assertion={"jwt": "x.y.z"}
+    ),
+    "8 neither of the two": _body(identity_type="identity_assertion"),
     "8 no assertion": _body(identity_type="identity_assertion", assertion_type=ID_JAG),
     "8 no assertion_type": _body(identity_type="identity_assertion", assertion="x.y.z"),
 }
@@ -50,6 +61,7 @@ BODIES: dict[str, bytes] = {
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", BODIES)
+@covers("2.2:no-assertion", "2.1:alias", "2.1:types", "2.5:invalid_request")
 async def test_a_body_that_is_no_registration_is_refused(forger: Forger, name: str) -> None:
     before = forger.counts()
     refused(await forger.client.post(REGISTER, content=BODIES[name], headers=JSON), REQUEST)
@@ -86,9 +98,11 @@ async def test_a_body_of_another_type_is_refused(forger: Forger, media_type: str
 NAMES = {
     "a NUL": "a\x00b",
     "a line break": "a\nb",
+    "a delete": "a\x7fb",
     "an escape": "a\x1b[2Jb",
     "a right-to-left override": "agent\u202etxt.exe",
     "an isolate": "a\u2066b",
+    "a zero-width space": "a\u200bb",
     "a zero-width joiner": "a\u200db",
     "a byte-order mark": "\ufeffagent",
     "a tag character": "a\U000e0041",
@@ -97,12 +111,14 @@ NAMES = {
     "nothing but blanks": " \u3000 ",
     "nothing": "",
     "101 characters": "x" * 101,
+    "a line separator": "a\u2028b",
     "a paragraph separator": "a\u2029b",
 }
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
+@covers("2.1:name", "2.5:invalid_request")
 async def test_a_name_that_deceives_the_eye_is_refused(forger: Forger, name: str) -> None:
     before = forger.counts()
     answer = await forger.client.post(REGISTER, content=_body(agent_name=NAMES[name]), headers=JSON)
@@ -194,6 +210,7 @@ def _outbox(settings: Settings) -> list[Message]:
 
 
 @pytest.mark.asyncio
+@covers("2.4:bare", "2.4:same")
 async def test_an_answer_does_not_tell_whether_an_account_exists(
     forger: Forger, mint: Mint, settings: Settings
 ) -> None:
@@ -206,7 +223,7 @@ async def test_an_answer_does_not_tell_whether_an_account_exists(
     known, unknown = (answer.json() for answer in answers)
     assert [answer.status_code for answer in answers] == [201, 201]
     assert list(known) == list(unknown)
-    assert known["verification"] == unknown["verification"]
+    assert known["verification"] == unknown["verification"] == {"status": "pending", "expires_in": 3600}
     assert known["scopes"] == unknown["scopes"]
     assert answers[0].headers.keys() == answers[1].headers.keys()
     after = forger.counts()
@@ -238,13 +255,17 @@ async def test_a_mailbox_cannot_be_flooded_under_any_spelling(forger: Forger, se
         "a@b.example\r\nBcc: all@corp.example",
         "a@b.example, c@d.example",
         "Ada <a@b.example>",
+        "@",
+        "a@",
         "a@b",
+        "a b@c.example",
         "@b.example",
         "a@b@c.example",
         "a\x00@b.example",
         f"{'a' * 250}@b.example",
     ],
 )
+@covers("2.5:invalid_request")
 async def test_an_address_that_would_steer_the_mail_is_refused(
     forger: Forger, settings: Settings, address: str
 ) -> None:

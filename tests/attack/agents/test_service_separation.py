@@ -48,7 +48,7 @@ async def test_agents_of_the_assistant_have_no_key_and_are_not_idle(
     agent = await register()
     store = make_store(settings.database_url)
     await store.start()
-    await IdleAgentSweep(store, 90)()
+    await IdleAgentSweep(store)()
     await store.close()
     left = await change(lambda tx: registration.find(tx, agent["client_id"]))
     assert left is not None

@@ -9,6 +9,7 @@ from negotiator.base.scopes import ASSISTANT
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from tests.conftest import Change, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.forger import NARROW, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
 
@@ -32,6 +33,7 @@ FORM_TYPE = {"content-type": "application/x-www-form-urlencoded"}
         ("é", "ü"),
     ],
 )
+@covers("3.2:client-auth", "1.3:no-echo")
 async def test_a_wrong_secret_opens_nothing(forger: Forger, client_id: str, secret: str) -> None:
     """53: by Basic and in the form, for both grants; a good ID-JAG is not spent by it."""
     before = forger.counts()
@@ -67,6 +69,7 @@ async def test_a_client_authenticates_in_one_way_only(forger: Forger) -> None:
 
 
 @pytest.mark.asyncio
+@covers("3.1:token-errors")
 async def test_a_client_uses_its_own_assertions_and_grants_only(forger: Forger, change: Change) -> None:
     """52, 55: another client's ID-JAG, and a grant the operator did not give."""
     new = NewClient("other", ("client_credentials",), tuple(ASSISTANT))
@@ -79,6 +82,8 @@ async def test_a_client_uses_its_own_assertions_and_grants_only(forger: Forger, 
     third = await change(lambda tx: clients.add(tx, both))
     refused(await forger.client.post(TOKEN, data=form, auth=third), (400, "invalid_grant"), jag)
     assert forger.counts() == before
+    fourth = await change(lambda tx: clients.add(tx, NewClient("jag", (JWT_BEARER,), tuple(ASSISTANT))))
+    refused(await forger.client.post(TOKEN, data=FORM, auth=fourth), (400, "unauthorized_client"))
     assert (await forger.client.post(TOKEN, data=form, auth=forger.basic)).status_code == 200
 
 
@@ -145,6 +150,7 @@ async def _is_live(forger: Forger, token: str) -> bool:
 
 
 @pytest.mark.asyncio
+@covers("3.5:revoke", "3.7:dead-at-once")
 async def test_nobody_ends_another_s_token_without_holding_it(
     forger: Forger, register: Register, change: Change
 ) -> None:
@@ -170,6 +176,7 @@ async def test_nobody_ends_another_s_token_without_holding_it(
 
 
 @pytest.mark.asyncio
+@covers("3.5:introspect")
 async def test_introspection_tells_a_stranger_nothing(forger: Forger, register: Register, change: Change) -> None:
     """118: no client 401; another client, another's token and garbage the same two words."""
     agents = (await register())["access_token"]
@@ -188,4 +195,8 @@ async def test_introspection_tells_a_stranger_nothing(forger: Forger, register: 
         assert (answer.status_code, answer.json()) == (200, {"active": False})
     told = (await ask(own, forger.basic)).json()
     assert told["active"] is True
-    assert told["client_id"] == forger.client_id
+    assert (told["client_id"], told["sub"], told["aud"]) == (forger.client_id, forger.client_id, BASE)
+    assert {"scope", "exp", "iat", "iss", "jti", "token_type"} <= set(told)
+    refused(await forger.client.post(INTROSPECT, data={"x": "1"}, auth=forger.basic), REQUEST)
+    await forger.client.post(REVOKE, data={"token": own}, auth=forger.basic)
+    assert (await ask(own, forger.basic)).json() == {"active": False}

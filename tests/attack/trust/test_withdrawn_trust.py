@@ -11,6 +11,7 @@ from negotiator.trust import issuer_queries
 from negotiator.trust.issuers import Issuer
 from negotiator.users import user_queries
 from tests.conftest import Change, Clock, Mint, Register, bearer
+from tests.contract.requirements import covers
 from tests.helpers.forged_assertions import jwk, jwks, private_key
 from tests.helpers.forger import AGENT, ASSERTION_ENDPOINTS, IDP, OTHER, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
@@ -82,6 +83,7 @@ async def _alive(forger: Forger, tokens: list[str]) -> list[bool]:
 
 
 @pytest.mark.asyncio
+@covers("3.7:dead-at-once", "2.5:expired")
 async def test_the_kill_switch_kills_tokens_and_unused_assertions_of_one_person(
     forger: Forger, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ async def test_the_kill_switch_kills_tokens_and_unused_assertions_of_one_person(
 
 
 @pytest.mark.asyncio
+@covers("3.7:dead-at-once", "2.5:issuer_not_enabled")
 async def test_a_removed_issuer_takes_everything_along_and_its_return_brings_nothing_back(
     forger: Forger, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +138,7 @@ async def test_a_key_that_the_operator_replaced_signs_nothing_any_more(forger: F
 
 
 @pytest.mark.asyncio
+@covers("3.7:dead-at-once", "2.5:access_denied")
 async def test_a_closed_account_has_no_agents_and_gets_none(forger: Forger, change: Change) -> None:
     claims = {"email": "ada@corp.example", "email_verified": True}
     tokens, others = await _tokens(forger, **claims), await _tokens(forger, sub="u-2")
@@ -149,6 +153,7 @@ async def test_a_closed_account_has_no_agents_and_gets_none(forger: Forger, chan
 
 
 @pytest.mark.asyncio
+@covers("3.7:dead-at-once", "3.2:client-auth")
 async def test_a_revoked_agent_and_a_removed_client_are_out_at_once(
     forger: Forger, change: Change, mint: Mint, register: Register
 ) -> None:

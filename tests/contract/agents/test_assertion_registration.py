@@ -39,7 +39,7 @@ async def trust(change: Change, idp: FakeIssuer, **policy: Any) -> None:
 
 
 @pytest.mark.asyncio
-@covers("2.3:assertion", "2.3:id-jag", "2.3:answer", "2.3:policy", "2.3:no-refresh", "2.1:created")
+@covers("2.3:assertion", "2.3:id-jag", "2.3:answer", "2.3:policy", "2.3:no-refresh", "2.1:created", "2.1:variants")
 async def test_an_id_jag_makes_an_agent_of_its_user(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     assertion = idp.assertion(email="ada@corp.example", email_verified=True)
     answer = await present(client, assertion)

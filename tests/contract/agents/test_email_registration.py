@@ -10,7 +10,7 @@ from negotiator.config.settings import Settings
 from negotiator.store.statement import Transaction
 from negotiator.trust import issuer_queries
 from negotiator.users import user_queries
-from tests.conftest import Change, Mint, bearer
+from tests.conftest import Change, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
 from tests.helpers.email_registration import REGISTER, by_email, outbox
@@ -56,34 +56,6 @@ async def test_a_configured_verifier_speaks_for_its_domains_only(client: httpx2.
 async def test_an_issuer_that_is_no_verifier_is_not_enabled_for_it(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
     assertion = idp.assertion(email="ada@corp.example", email_verified=True)
     refused(await client.post(REGISTER, json=by_email(assertion)), 400, "issuer_not_enabled")
-
-
-@pytest.mark.asyncio
-@covers("2.4:bare", "2.4:same")
-async def test_the_answer_is_the_same_whether_or_not_there_is_an_account(
-    client: httpx2.AsyncClient, settings: Settings, mint: Mint
-) -> None:
-    await mint("known@corp.example")
-    answers = [
-        await client.post(REGISTER, json=by_email(address))
-        for address in ("known@corp.example", "unknown@corp.example", "Known@Corp.example")
-    ]
-    for answer in answers:
-        assert answer.status_code == 201
-        result = answer.json()
-        assert list(result) == [*FIVE, "verification"]
-        assert result["verification"] == {"status": "pending", "expires_in": 3600}
-        assert len(result["scopes"]) == 4
-    assert {tuple(answer.headers) for answer in answers} == {tuple(answers[0].headers)}
-    # Asked again within ten minutes, the owner is not written to again.
-    assert [to for to, _ in outbox(settings)] == ["known@corp.example", "unknown@corp.example"]
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("address", ["@", "a@", "@b.example", "a@b", "a b@c.example", "a@b@c.de"])
-@covers("2.5:invalid_request")
-async def test_what_is_no_address_is_malformed(client: httpx2.AsyncClient, address: str) -> None:
-    refused(await client.post(REGISTER, json=by_email(address)), 400, "invalid_request")
 
 
 @pytest.mark.asyncio

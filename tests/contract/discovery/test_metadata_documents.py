@@ -92,6 +92,14 @@ async def test_the_resource_describes_itself(client: httpx2.AsyncClient) -> None
 
 
 @pytest.mark.asyncio
+@covers("4.1:inserted")
+async def test_parts_of_the_service_have_resource_metadata_of_their_own(client: httpx2.AsyncClient) -> None:
+    for path in ("", "/mcp", "/api/v1"):
+        document = await read(client, f"{RESOURCE}{path}")
+        assert (document["resource"], document["authorization_servers"]) == (f"{BASE}{path}", [BASE])
+
+
+@pytest.mark.asyncio
 @covers("4.1:server")
 async def test_authlib_finds_nothing_wrong_with_the_server_metadata(client: httpx2.AsyncClient) -> None:
     document = await read(client, SERVER)
@@ -110,11 +118,20 @@ async def test_authlib_finds_nothing_wrong_with_the_server_metadata(client: http
 
 
 @pytest.mark.asyncio
-@covers("4.1:openid")
+@covers("4.1:openid", "4.1:code-flow")
 async def test_the_openid_document_says_nothing_else(client: httpx2.AsyncClient) -> None:
     server, openid = await read(client, SERVER), await read(client, OPENID)
     assert server.items() <= openid.items()
+    assert server["authorization_endpoint"] == f"{BASE}/oauth/authorize"
+    assert server["registration_endpoint"] == f"{BASE}/oauth/register"
+    assert server["response_types_supported"] == ["code"]
+    assert server["code_challenge_methods_supported"] == ["S256"]
+    assert server["authorization_response_iss_parameter_supported"] is True
+    assert server["client_id_metadata_document_supported"] is True
+    assert {"authorization_code", "refresh_token"} <= set(server["grant_types_supported"])
+    assert openid["userinfo_endpoint"] == f"{BASE}/oauth/userinfo"
     assert openid["subject_types_supported"] == ["public"]
+    assert openid["id_token_signing_alg_values_supported"][0] == "RS256"
 
 
 @pytest.mark.asyncio

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
-from tests.conftest import Change, Register, bearer
+from tests.conftest import Change, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited, refused, refused_over_mcp
 from tests.helpers.fake_issuer import FakeIssuer
@@ -100,36 +100,6 @@ async def test_the_token_endpoint_speaks_in_the_words_of_oauth(client: httpx2.As
 
 
 @pytest.mark.asyncio
-@covers("3.2:client-auth", "1.3:no-echo")
-async def test_a_client_proves_its_secret_in_one_way(client: httpx2.AsyncClient, add: Add) -> None:
-    pair = await add()
-    for wrong in ((pair[0], "wrong"), ("cli_nobody", pair[1]), (pair[0], "")):
-        answer = await own(client, wrong)
-        refused(answer, 401, "invalid_client")
-        assert answer.headers["www-authenticate"].startswith("Basic ")
-        assert pair[1] not in answer.text
-    refused(await client.post(TOKEN, data={"grant_type": "client_credentials"}), 401, "invalid_client")
-    answer = await own(client, pair, client_secret=pair[1])
-    refused(answer, 400, "invalid_request")
-    answer = await own(client, pair, client_id="cli_other")
-    refused(answer, 400, "invalid_request")
-    for value in ("Bearer x", "Basic !!!", "Basic"):
-        form = {"grant_type": "client_credentials"}
-        answer = await client.post(TOKEN, data=form, headers={"authorization": value})
-        assert answer.status_code in {400, 401}
-
-
-@pytest.mark.asyncio
-@covers("3.1:token-errors")
-async def test_a_client_uses_its_own_grants_only(client: httpx2.AsyncClient, add: Add, idp: FakeIssuer) -> None:
-    answer = await own(client, await add((JWT_BEARER,)))
-    refused(answer, 400, "unauthorized_client")
-    pair = await add(("client_credentials",))
-    answer = await exchange(client, pair, idp.assertion(client_id=pair[0]))
-    refused(answer, 400, "unauthorized_client")
-
-
-@pytest.mark.asyncio
 @covers("3.1:jwt-bearer")
 async def test_an_id_jag_is_exchanged_for_a_token_of_its_user(
     client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
@@ -203,56 +173,3 @@ async def test_an_id_jag_at_both_doors_at_once_opens_one(client: httpx2.AsyncCli
         *(exchange(client, pair, idp.assertion(client_id=pair[0], jti="j")) for _ in range(10))
     )
     assert sorted(answer.status_code for answer in answers) == [200, *[400] * 9]
-
-
-@pytest.mark.asyncio
-@covers("3.5:revoke", "3.7:dead-at-once")
-async def test_a_revoked_token_is_dead_at_once(client: httpx2.AsyncClient, add: Add, register: Register) -> None:
-    pair, other = await add(), await add()
-    token = (await own(client, pair)).json()
-    strange = await client.post("/oauth/revoke", data={"token": token["access_token"]}, auth=other)
-    assert strange.status_code == 200
-    assert (await client.get("/api/negotiations", headers=bearer(token))).status_code == 200
-    for _ in range(2):
-        form = {"token": token["access_token"], "token_type_hint": "refresh_token"}
-        answer = await client.post("/oauth/revoke", data=form, auth=pair)
-        assert answer.status_code == 200
-        refused(await client.get("/api/negotiations", headers=bearer(token)), 401, "invalid_token")
-    agent = await register()
-    answer = await client.post("/oauth/revoke", data={"token": agent["access_token"]})
-    assert answer.status_code == 200
-    refused(await client.get("/api/negotiations", headers=bearer(agent)), 401, "invalid_token")
-    for unknown in ("x", "a.b.c"):
-        answer = await client.post("/oauth/revoke", data={"token": unknown})
-        assert answer.status_code == 200
-    refused(await client.post("/oauth/revoke", data={"x": "1"}), 400, "invalid_request")
-    wrong = await client.post("/oauth/revoke", data={"token": "x"}, auth=(pair[0], "wrong"))
-    refused(wrong, 401, "invalid_client")
-
-
-@pytest.mark.asyncio
-@covers("3.5:introspect")
-async def test_a_client_sees_its_own_live_tokens_and_nothing_else(
-    client: httpx2.AsyncClient, add: Add, register: Register
-) -> None:
-    pair, other = await add(), await add()
-    token = (await own(client, pair)).json()["access_token"]
-
-    async def look(text: str, who: Pair) -> dict[str, object]:
-        answer = await client.post("/oauth/introspect", data={"token": text}, auth=who)
-        assert answer.status_code == 200
-        found: dict[str, object] = answer.json()
-        return found
-
-    found = await look(token, pair)
-    assert found["active"] is True
-    assert (found["client_id"], found["sub"], found["aud"]) == (pair[0], pair[0], BASE)
-    assert {"scope", "exp", "iat", "iss", "jti", "token_type"} <= set(found)
-    dead = {"active": False}
-    assert await look(token, other) == dead
-    assert await look("x", pair) == dead
-    assert await look((await register())["access_token"], pair) == dead
-    await client.post("/oauth/revoke", data={"token": token}, auth=pair)
-    assert await look(token, pair) == dead
-    refused(await client.post("/oauth/introspect", data={"token": token}), 401, "invalid_client")
-    refused(await client.post("/oauth/introspect", data={"x": "1"}, auth=pair), 400, "invalid_request")
