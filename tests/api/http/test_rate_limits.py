@@ -11,7 +11,6 @@ from structlog.testing import CapturingLogger
 from negotiator.config.settings import Settings
 from negotiator.http import limit_stores
 from tests.conftest import bearer, connect, make_settings, running
-from tests.helpers.answer_checks import refused
 
 START = 1_800_000_000
 
@@ -80,17 +79,6 @@ async def test_remaining_and_reset_follow_the_arrival_time_exactly(settings: Set
         assert said(await call())[:2] == (200, 2)
 
 
-@pytest.mark.asyncio
-async def test_a_claimed_agent_s_new_token_has_a_budget_of_its_own(settings: Settings, limit_clock: Hand) -> None:
-    del limit_clock
-    async with served(settings, limit_rpm=2) as client:
-        for _ in range(2):
-            body = {"agent_name": "a", "identity_type": "anonymous"}
-            agent = bearer((await client.post("/api/agent/register", json=body)).json())
-            statuses = [(await client.get("/api/negotiations", headers=agent)).status_code for _ in range(3)]
-            assert statuses == [200, 200, 429]
-
-
 async def probes(client: httpx2.AsyncClient, *forwarded: str) -> list[int]:
     """One reading of the directory for each forwarded header; an empty one sends none."""
     return [
@@ -152,17 +140,3 @@ async def test_ipv6_is_counted_by_its_64_and_mapped_ipv4_as_ipv4(settings: Setti
         assert await probes(client, *household) == [200, 429, 429]
         assert await probes(client, "2001:db8:1:3::1") == [200]
         assert await probes(client, "198.51.100.1", "::ffff:198.51.100.1") == [200, 429]
-
-
-@pytest.mark.asyncio
-async def test_a_refused_credential_is_charged_to_its_address_not_to_its_owner(
-    settings: Settings, limit_clock: Hand
-) -> None:
-    del limit_clock
-    async with served(settings, limit_baseline_rpm=2, limit_rpm=3) as client:
-        forged = {"authorization": "Bearer a.b.c"}
-        for status in (401, 401, 429):
-            answer = await client.get("/api/negotiations", headers=forged)
-            assert answer.status_code == status
-        refused(answer, 429, "rate_limit_exceeded")
-        assert answer.headers["ratelimit-policy"] == '"baseline";q=2;w=60'

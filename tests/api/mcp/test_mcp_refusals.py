@@ -5,6 +5,7 @@ import pytest
 
 from negotiator.config.settings import Settings
 from tests.conftest import Register, bearer, connect, make_settings, running
+from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited, refused_over_mcp
 from tests.helpers.form_browser import BASE
 from tests.helpers.mcp_client import NEWEST, OLDER, McpClient, told
@@ -45,15 +46,6 @@ async def test_without_a_token_nothing_works(settings: Settings, method: str) ->
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("method", ["initialize", "tools/list", "tools/call", "resources/read"])
-async def test_public_tools_beside_them_open_no_door(client: httpx2.AsyncClient, method: str) -> None:
-    answer = await McpClient(client).ask(method)
-    refused_over_mcp(answer, 401, "invalid_token")
-    assert METADATA in answer.headers["www-authenticate"]
-    limited(answer)
-
-
-@pytest.mark.asyncio
 async def test_a_bad_credential_is_a_401_that_says_so(client: httpx2.AsyncClient) -> None:
     answer = await McpClient(client, {"authorization": "Bearer nonsense"}).ask("tools/list")
     words = refused_over_mcp(answer, 401, "invalid_token")["message"]
@@ -65,6 +57,7 @@ async def test_a_bad_credential_is_a_401_that_says_so(client: httpx2.AsyncClient
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("version", [NEWEST, *OLDER])
+@covers("10.2:same")
 async def test_a_lack_of_scope_is_a_403_that_names_them_all(mcp_client: McpClient, version: str) -> None:
     mcp_client.version = version
     answer = await mcp_client.call("add_tactic", **CALLS["add_tactic"]({}))
@@ -79,6 +72,7 @@ async def test_a_lack_of_scope_is_a_403_that_names_them_all(mcp_client: McpClien
 
 
 @pytest.mark.asyncio
+@covers("10.2:same")
 async def test_calls_and_requests_share_one_budget(settings: Settings, register: Register) -> None:
     few = make_settings(settings.data_dir, settings.keys_dir, limit_rpm=4)
     headers = bearer(await register())

@@ -13,6 +13,8 @@ from negotiator.config.settings import Settings
 from negotiator.http.operation import Operation
 from negotiator.keys.keyring import FolderKeyring
 from tests.conftest import Mint, Register, bearer
+from tests.contract.requirements import covers
+from tests.helpers.answer_checks import CHALLENGE, limited
 from tests.helpers.forger import IDP, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
 
@@ -51,6 +53,7 @@ async def _client_token(forger: Forger, **form: str) -> dict[str, Any]:
 
 
 @pytest.mark.asyncio
+@covers("1.4:bearer")
 async def test_every_operation_asks_for_a_token_in_the_header_only(
     forger: Forger, register: Register, settings: Settings
 ) -> None:
@@ -75,6 +78,7 @@ async def test_every_operation_asks_for_a_token_in_the_header_only(
 @pytest.mark.parametrize(
     "value", ["Bearer", "Bearer ", "Bearer a b", 'Bearer "x"', "Bearer {0}, Bearer {0}", "Bearer {0},"]
 )
+@covers("1.3:shape", "1.3:never-500")
 async def test_a_malformed_header_is_malformed(forger: Forger, register: Register, value: str) -> None:
     token = (await register())["access_token"]
     header = {"authorization": value.format(token)}
@@ -161,6 +165,7 @@ async def test_an_access_token_of_ours_is_no_assertion(forger: Forger, register:
 
 
 @pytest.mark.asyncio
+@covers("1.4:challenge-scope", "1.14:scope-read", "1.14:scope-write")
 async def test_a_scope_that_was_not_granted_opens_nothing(forger: Forger, settings: Settings) -> None:
     """109: for each operation, a token with every scope but its own, then with its own alone."""
     for operation in _operations(settings):
@@ -170,9 +175,9 @@ async def test_a_scope_that_was_not_granted_opens_nothing(forger: Forger, settin
         lacking = " ".join(scope for scope in ASSISTANT if scope not in operation.scopes)
         answer = await _call(forger.client, operation, bearer(await _client_token(forger, scope=lacking)))
         refused(answer, (403, "insufficient_scope"))
-        challenge = answer.headers["www-authenticate"]
-        assert f'scope="{" ".join(ordered(operation.scopes))}"' in challenge
-        assert "resource_metadata=" in challenge
+        limited(answer)
+        needed = f'error="insufficient_scope", scope="{" ".join(ordered(operation.scopes))}"'
+        assert answer.headers["www-authenticate"] == f"{CHALLENGE}, {needed}"
         enough = await _client_token(forger, scope=" ".join(operation.scopes))
         assert (await _call(forger.client, operation, bearer(enough))).status_code not in {401, 403}
 

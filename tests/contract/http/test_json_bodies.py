@@ -1,7 +1,5 @@
 """Bodies: strict JSON, bounded, of the right type."""
 
-from collections.abc import AsyncGenerator
-
 import httpx2
 import pytest
 
@@ -13,56 +11,6 @@ REGISTER = "/api/agent/register"
 CLAIM = "/api/agent/claim"
 NEGOTIATIONS = "/api/negotiations"
 JSON = {"content-type": "application/json"}
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("body", ["[]", "null", '"anonymous"', "7", "", " ", "{", "{}{}"])
-@covers("1.2:json-object")
-async def test_a_body_that_is_no_object_is_malformed(client: httpx2.AsyncClient, body: str) -> None:
-    refused(await client.post(REGISTER, content=body, headers=JSON), 400, "invalid_request")
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"agent_name": "a", "identity_type": "anonymous", "agent_name": "b"}',
-        b'{"agent_name": "a", "identity_type": "anonymous", "x": {"y": 1, "y": 1}}',
-        b'{"agent_name": "a", "identity_type": "anonymous", "x": NaN}',
-        b'{"agent_name": "a", "identity_type": "anonymous", "x": [Infinity]}',
-        b'{"agent_name": "a", "identity_type": "anonymous", "x": 1e400}',
-        b'{"agent_name": "a\xff", "identity_type": "anonymous"}',
-        b'{"agent_name": "\\ud800", "identity_type": "anonymous"}',
-        '{"agent_name": "a", "identity_type": "anonymous"}'.encode("utf-16"),
-    ],
-)
-@covers("1.2:json-strict", "1.3:never-500")
-async def test_json_is_read_strictly(client: httpx2.AsyncClient, body: bytes) -> None:
-    refused(await client.post(REGISTER, content=body, headers=JSON), 400, "invalid_request")
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("levels", [20, 21, 3000])
-@covers("1.2:json-depth")
-async def test_twenty_levels_are_enough(client: httpx2.AsyncClient, levels: int) -> None:
-    inner = "[" * (levels - 1) + "]" * (levels - 1)
-    body = f'{{"agent_name": "deep", "identity_type": "anonymous", "x": {inner}}}'
-    answer = await client.post(REGISTER, content=body, headers=JSON)
-    if levels > 20:
-        refused(answer, 400, "invalid_request")
-    else:
-        assert answer.status_code == 201
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "declared", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "json", None]
-)
-@covers("1.2:media-type", "1.2:media-type-sent")
-async def test_json_is_declared_as_json(client: httpx2.AsyncClient, declared: str | None) -> None:
-    body = b'{"agent_name": "a", "identity_type": "anonymous"}'
-    headers = {} if declared is None else {"content-type": declared}
-    refused(await client.post(REGISTER, content=body, headers=headers), 415, "invalid_request")
 
 
 @pytest.mark.asyncio
@@ -115,31 +63,6 @@ async def test_other_bodies_take_sixty_four_kibibytes(client: httpx2.AsyncClient
     over = await client.post(NEGOTIATIONS, content=padded(65_537), headers=sent)
     refused(over, 413, "invalid_request")
     limited(over)
-
-
-@pytest.mark.asyncio
-@covers("1.2:size-reading")
-async def test_a_body_without_a_length_is_cut_off_at_its_limit(client: httpx2.AsyncClient) -> None:
-    given = 0
-
-    async def endless() -> AsyncGenerator[bytes]:
-        nonlocal given
-        for _ in range(10_000):
-            given += 1024
-            yield b" " * 1024
-
-    answer = await client.post(REGISTER, content=endless(), headers=JSON)
-    refused(answer, 413, "invalid_request")
-    assert given <= 16 * 1024
-
-
-@pytest.mark.asyncio
-@covers("1.2:size-reading", "1.3:never-500")
-async def test_a_declared_length_is_believed_before_reading(client: httpx2.AsyncClient) -> None:
-    for length in ("8193", "9" * 300):
-        headers = {**JSON, "content-length": length}
-        answer = await client.post(REGISTER, content=padded(100), headers=headers)
-        refused(answer, 413, "invalid_request")
 
 
 @pytest.mark.asyncio

@@ -5,13 +5,9 @@ from typing import Final
 import httpx2
 import pytest
 
-from negotiator.compose.application import build_application
-from negotiator.config.settings import Settings
-from negotiator.mcp import tools
 from tests.conftest import Register, bearer
 from tests.contract.requirements import covers
-from tests.helpers.answer_checks import limited, refused_over_mcp
-from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient
+from tests.helpers.mcp_client import NEWEST, OLDER, McpClient
 from tests.helpers.token_count import ALL_TOOLS, cost
 
 NAMED: Final = {
@@ -65,39 +61,3 @@ async def test_all_tools_are_affordable_and_say_when_to_use_them(
     shown = (await line.ask("tools/list")).json()["result"]["tools"]
     assert sum(map(cost, shown)) <= ALL_TOOLS
     assert all("Use it " in tool["description"] for tool in shown)
-
-
-@pytest.mark.asyncio
-@covers("10.2:same")
-async def test_every_tool_needs_its_operation_s_scopes(
-    client: httpx2.AsyncClient, register: Register, settings: Settings
-) -> None:
-    del settings
-    line = McpClient(client, bearer(await register()))
-    answer = await line.call("add_tactic")
-    found = refused_over_mcp(answer, 403, "insufficient_scope", id=7)
-    over_http = await client.post("/api/tactics", json={}, headers=line.headers)
-    assert found["data"]["error"] == over_http.json()["error"]
-    wanted = 'scope="memories:write"'
-    assert wanted in answer.headers["www-authenticate"]
-    assert wanted in over_http.headers["www-authenticate"]
-
-
-@pytest.mark.asyncio
-@covers("10.2:same")
-async def test_a_call_counts_as_a_request(client: httpx2.AsyncClient, register: Register) -> None:
-    line = McpClient(client, bearer(await register()))
-    first = await line.call("open_negotiation", **PRICED)
-    limited(first)
-    second = await client.get("/api/negotiations", headers=line.headers)
-    limited(second)
-    left = [int(answer.headers["x-ratelimit-remaining"]) for answer in (first, second)]
-    assert left[1] <= left[0]
-    assert [talk["id"] for talk in second.json()["items"]] == [first.json()["result"]["structuredContent"]["id"]]
-
-
-def test_every_marked_operation_is_a_tool(settings: Settings) -> None:
-    service = build_application(settings).service
-    marked = tools.tool_operations(service)
-    assert marked.keys() >= NAMED
-    assert len(marked) == len([found for found in service.operations if found.tool])
