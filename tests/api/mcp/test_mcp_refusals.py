@@ -30,17 +30,18 @@ async def test_a_refusal_is_the_same_json_as_over_http(mcp_client: McpClient, ve
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("method", ["initialize", "tools/list", "server/discover", "tools/call"])
-async def test_without_a_token_nothing_works(settings: Settings, method: str) -> None:
-    alone = make_settings(settings.data_dir, settings.keys_dir, services=["assistant"])
-    async with running(alone) as application, connect(application) as client:
-        answer = await McpClient(client).ask(method)
-        refused_over_mcp(answer, 401, "invalid_token")
-        challenge = answer.headers["www-authenticate"]
-        assert METADATA in challenge
-        assert "error=" not in challenge
-        assert 'scope="negotiations:read negotiations:write' in challenge
-        limited(answer)
+@pytest.mark.parametrize("services", [["assistant"], ["assistant", "directory"]])
+async def test_without_a_token_nothing_works_also_beside_public_tools(settings: Settings, services: list[str]) -> None:
+    made = make_settings(settings.data_dir, settings.keys_dir, services=services)
+    async with running(made) as application, connect(application) as client:
+        for method in ("initialize", "tools/list", "server/discover", "tools/call", "resources/read"):
+            answer = await McpClient(client).ask(method)
+            refused_over_mcp(answer, 401, "invalid_token")
+            challenge = answer.headers["www-authenticate"]
+            assert METADATA in challenge
+            assert "error=" not in challenge
+            assert 'scope="negotiations:read negotiations:write' in challenge
+            limited(answer)
         card = (await client.get("/.well-known/mcp/server-card.json")).json()
         assert card["authentication"]["required"] is True
 

@@ -19,6 +19,7 @@ from tests.helpers.forger import MAILS, Forger, Forgery, refused
 REGISTER = "/api/agent/register"
 REQUEST = (400, "invalid_request")
 GOOD: dict[str, Any] = {"agent_name": "walker", "identity_type": "anonymous"}
+TYPES, KINDS = "urn:ietf:params:oauth:token-type:", ("saml2", "jwt", "access_token", "id_token", "ID-JAG")
 JSON = {"content-type": "application/json"}
 
 
@@ -147,11 +148,12 @@ async def test_nothing_asked_for_widens_an_anonymous_grant(forger: Forger) -> No
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("kind", ["saml2", "jwt", "access_token", "id_token", "ID-JAG"])
+@pytest.mark.parametrize("kind", [*(f"{TYPES}{kind}" for kind in KINDS), "id-jag", "VERIFIED_EMAIL", ""])
+@covers("2.5:unsupported_assertion_type")
 async def test_another_assertion_type_is_refused(forger: Forger, kind: str) -> None:
     before = forger.counts()
     text = forger.forge(Forgery(), "register")
-    body = {**registration(text), "assertion_type": f"urn:ietf:params:oauth:token-type:{kind}"}
+    body = {**registration(text), "assertion_type": kind}
     answer = await forger.client.post(REGISTER, json=body)
     refused(answer, (400, "unsupported_assertion_type"), text)
     assert forger.counts() == before

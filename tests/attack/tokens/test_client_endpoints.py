@@ -10,6 +10,7 @@ from negotiator.tokens import clients
 from negotiator.tokens.clients import JWT_BEARER, NewClient
 from tests.conftest import Change, Register, bearer
 from tests.contract.requirements import covers
+from tests.helpers.answer_checks import limited
 from tests.helpers.forger import NARROW, Forger, Forgery, refused
 from tests.helpers.form_browser import BASE
 
@@ -95,6 +96,7 @@ async def test_a_client_uses_its_own_assertions_and_grants_only(forger: Forger, 
         (b"scope=openid", REQUEST),
         (b"grant_type=", REQUEST),
         (b"grant_type=password&username=a&password=b", (400, "unsupported_grant_type")),
+        (b"grant_type=implicit", (400, "unsupported_grant_type")),
         (b"grant_type=refresh_token&refresh_token=x", (400, "invalid_grant")),
         (b"grant_type=refresh_token", REQUEST),
         (b"grant_type=" + JWT_BEARER.encode(), REQUEST),
@@ -108,11 +110,14 @@ async def test_a_client_uses_its_own_assertions_and_grants_only(forger: Forger, 
         (b"a=" + b"b" * 70_000, (413, "invalid_request")),
     ],
 )
+@covers("3.1:token-errors", "3.1:resource")
 async def test_an_odd_form_is_refused(forger: Forger, body: bytes, expected: tuple[int, str]) -> None:
     """68, 120."""
     before = forger.counts()
     answer = await forger.client.post(TOKEN, content=body, headers=FORM_TYPE, auth=forger.basic)
     refused(answer, expected)
+    assert not set(answer.json()["error_description"]) & {'"', "\\"}
+    limited(answer)
     assert forger.counts() == before
     good = b"grant_type=client_credentials&unknown=1&empty=&resource=" + BASE.encode()
     assert (await forger.client.post(TOKEN, content=good, headers=FORM_TYPE, auth=forger.basic)).is_success

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.contract.requirements import covers
 from tests.helpers.forged_assertions import ABSENT, encode, header, hmac_token, jwk, unknown_key
 from tests.helpers.forger import (
     ASSERTION_ENDPOINTS,
@@ -169,7 +170,7 @@ ATTACKS = [
         Attack(44, f"the jti {str(jti)[:9]}", _claims(jti=jti), REQUEST)
         for jti in (ABSENT, "", 7, "x" * 2000, None, "a\x00b")
     ),
-    Attack(44, "no subject", _claims(sub=ABSENT), REQUEST),
+    *(Attack(44, f"the subject {sub}", _claims(sub=sub), REQUEST) for sub in (ABSENT, 7)),
     *(
         Attack(51, f"the client {client}", _claims(client_id=client), CLIENT)
         for client in (ABSENT, ["corp-agent"], "other", "https://evil.example/client.json", "")
@@ -215,6 +216,8 @@ ATTACKS = [
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: f"{attack.number} {attack.name}")
+@covers("2.5:invalid_request", "2.5:invalid_signature", "2.5:issuer_not_enabled", "2.5:invalid_audience")
+@covers("2.5:invalid_client_id", "2.5:expired", "3.1:invalid_grant")
 async def test_a_forgery_is_refused_at_both_doors_and_its_twin_let_in(forger: Forger, attack: Attack) -> None:
     for door in ASSERTION_ENDPOINTS:
         before = forger.counts()

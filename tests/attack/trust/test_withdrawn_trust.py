@@ -38,6 +38,7 @@ async def test_what_is_refused_for_another_reason_may_come_again(forger: Forger)
 
 
 @pytest.mark.asyncio
+@covers("2.5:replay_detected")
 async def test_one_assertion_opens_one_door_once(forger: Forger) -> None:
     """45, 47: the same text at both doors, in either order, and as a claim."""
     shared = Forgery(claims={"client_id": forger.client_id})

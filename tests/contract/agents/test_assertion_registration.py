@@ -85,110 +85,6 @@ async def test_scopes_are_the_issuer_s_cut_to_the_assertion_s(
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("headers", "claims", "error"),
-    [
-        ({"typ": "JWT"}, {}, "invalid_request"),
-        ({"typ": None}, {}, "invalid_request"),
-        ({"typ": "at+jwt"}, {}, "invalid_request"),
-        ({}, {"sub": None}, "invalid_request"),
-        ({}, {"sub": 7}, "invalid_request"),
-        ({}, {"jti": None}, "invalid_request"),
-        ({}, {"exp": "soon"}, "invalid_request"),
-        ({"kid": "unknown"}, {}, "invalid_signature"),
-        ({"crit": ["exp"]}, {}, "invalid_request"),
-        ({}, {"iss": "https://evil.example"}, "issuer_not_enabled"),
-        ({}, {"iss": "https://idp.corp.example/"}, "issuer_not_enabled"),
-        ({}, {"iss": BASE}, "issuer_not_enabled"),
-        ({}, {"aud": "https://other.example"}, "invalid_audience"),
-        ({}, {"aud": f"{BASE}/"}, "invalid_audience"),
-        ({}, {"aud": [BASE, "https://other.example"]}, "invalid_audience"),
-        ({}, {"client_id": "stranger"}, "invalid_client_id"),
-    ],
-)
-@covers(
-    "2.5:invalid_request",
-    "2.5:invalid_signature",
-    "2.5:issuer_not_enabled",
-    "2.5:invalid_audience",
-    "2.5:invalid_client_id",
-)
-async def test_each_fault_has_its_word(
-    client: httpx2.AsyncClient, idp: FakeIssuer, headers: dict[str, Any], claims: dict[str, Any], error: str
-) -> None:
-    assertion = idp.assertion(headers=headers, **claims)
-    answer = await present(client, assertion)
-    refused(answer, 400, error)
-    assert assertion not in answer.text
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    "assertion", ["x", "a.b", "a.b.c", "a.b.c.d.e", '{"payload": "x"}', "\u00e9.b.c", "a b.c.d", "=.=.="]
-)
-@covers("2.5:invalid_request")
-async def test_what_is_no_jwt_is_malformed(client: httpx2.AsyncClient, idp: FakeIssuer, assertion: str) -> None:
-    del idp
-    refused(await present(client, assertion), 400, "invalid_request")
-
-
-@pytest.mark.asyncio
-@covers("2.5:invalid_signature")
-async def test_only_the_issuer_s_own_key_signs(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
-    stranger = FakeIssuer(BASE)
-    refused(await present(client, stranger.assertion()), 400, "invalid_signature")
-    good = idp.assertion()
-    head, payload, signature = good.split(".")
-    for forged in (
-        f"{head}.{payload}.",
-        f"{head}.{payload}.{signature[::-1]}",
-        f"{jwt.encode({}, 'k' * 32, 'HS256').split('.')[0]}.{payload}.{signature}",
-    ):
-        answer = await present(client, forged)
-        assert answer.status_code == 400
-        assert answer.json()["error"] in {"invalid_signature", "invalid_request"}
-    unsigned = jwt.encode(idp.claims(), "", "none", headers={"typ": "oauth-id-jag+jwt"})
-    refused(await present(client, unsigned), 400, "invalid_signature")
-    assert (await present(client, good)).status_code == 201
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(
-    ("issued", "expires", "right"),
-    [
-        (0, 600, True),
-        (0, 601, False),
-        (-600, -60, False),
-        (-600, -59, True),
-        (60, 300, True),
-        (61, 300, False),
-        (-700, 100, False),
-        (10, 5, False),
-    ],
-)
-@covers("2.5:expired")
-async def test_an_assertion_is_fresh_and_short_lived(
-    clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, issued: int, expires: int, right: bool
-) -> None:
-    now = clock.at // 1000
-    answer = await present(client, idp.assertion(iat=now + issued, exp=now + expires))
-    if right:
-        assert answer.status_code == 201, answer.text
-    else:
-        refused(answer, 400, "expired")
-
-
-@pytest.mark.asyncio
-@covers("2.5:replay_detected")
-async def test_an_assertion_is_used_once(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
-    assertion = idp.assertion(jti="once")
-    assert (await present(client, assertion)).status_code == 201
-    refused(await present(client, assertion), 400, "replay_detected")
-    resigned = idp.assertion(jti="once", sub="u-2")
-    refused(await present(client, resigned), 400, "replay_detected")
-
-
-@pytest.mark.asyncio
 @covers("2.5:replay-undone", "2.3:link")
 async def test_an_account_is_never_linked_silently_and_nothing_is_spent(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
@@ -205,22 +101,12 @@ async def test_an_account_is_never_linked_silently_and_nothing_is_spent(
 
 
 @pytest.mark.asyncio
-@covers("2.5:missing_verified_email")
-async def test_an_email_whose_verification_is_no_boolean_is_refused(
-    client: httpx2.AsyncClient, idp: FakeIssuer
-) -> None:
-    for verified in ("true", 1, [True]):
-        assertion = idp.assertion(email="ada@corp.example", email_verified=verified)
-        refused(await present(client, assertion), 400, "missing_verified_email")
-
-
-@pytest.mark.asyncio
-@covers("2.3:user")
+@covers("2.3:user", "2.5:missing_verified_email")
 async def test_an_unverified_email_in_an_id_jag_is_not_believed(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
 ) -> None:
     await mint("ada@corp.example")
-    for verified in (False, None):
+    for verified in (False, None, "true", 1, [True]):
         assertion = idp.assertion(email="ada@corp.example", email_verified=verified)
         refused(await present(client, assertion), 400, "missing_verified_email")
 
@@ -248,11 +134,3 @@ async def test_keys_out_of_reach_are_no_bad_signature(client: httpx2.AsyncClient
     answer = await present(client, away.assertion())
     refused(answer, 503, "temporarily_unavailable")
     assert int(answer.headers["retry-after"]) >= 1
-
-
-@pytest.mark.asyncio
-@covers("2.5:unsupported_assertion_type")
-async def test_another_assertion_type_is_named(client: httpx2.AsyncClient, idp: FakeIssuer) -> None:
-    for kind in ("urn:ietf:params:oauth:token-type:jwt", "id-jag", "VERIFIED_EMAIL", ""):
-        body = {**registration(idp.assertion()), "assertion_type": kind}
-        refused(await client.post(REGISTER, json=body), 400, "unsupported_assertion_type")

@@ -1,4 +1,4 @@
-"""The moderators' commands: the queue, the reports, and what becomes of a tool."""
+"""The moderators' commands: the queue, the reports, what becomes of a tool, and who is vetted or ended."""
 
 import httpx2
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from tests.conftest import Change
 from tests.contract.requirements import covers
 from tests.helpers.directory_agents import add_tool, join_directory, tool
+from tests.helpers.directory_identity import CHALLENGE, StatementSigner, is_accepted, key_header, register_account
 from tests.helpers.operator_commands import Operator
 from tests.helpers.operator_commands import operator as _operator
 
@@ -59,3 +60,24 @@ async def test_reports_are_listed_and_a_tool_is_withheld_shown_and_deleted(
     assert len((await operator.json("directory", "reports", "list", "--all")).value) == 1
     assert (await operator.json(*commands, "delete", key)).value["status"] == "deleted"
     await operator.refused(*commands, "quarantine", key)
+
+
+@pytest.mark.asyncio
+@covers("5.2:directory-agents")
+async def test_agents_are_listed_vetted_and_revoked_while_the_server_runs(
+    operator: Operator, client: httpx2.AsyncClient
+) -> None:
+    agents = ("directory", "agents")
+    assert (await operator(*agents, "list")).out == "No agents.\n"
+    record = await register_account(client, "did", StatementSigner().did)
+    agent = record["client_id"]
+    (listed,) = (await operator.json(*agents, "list")).value
+    assert (listed["client_id"], listed["trust_level"], listed["verified"]) == (agent, 1, False)
+    assert (await operator.json(*agents, "vet", agent)).value == {"client_id": agent, "vetted": True}
+    asked = await client.post(CHALLENGE, headers=key_header(record))
+    assert asked.json()["identity"]["trust_level"] == 3
+    assert (await operator(*agents, "vet", agent, "--undo")).out == f"{agent} is not vetted any more.\n"
+    assert (await operator(*agents, "revoke", agent)).out == f"{agent} is revoked.\n"
+    assert not await is_accepted(client, record["api_key"])
+    for words in (("vet", agent), ("revoke", agent), ("revoke", "agt_nobody")):
+        assert (await operator.refused(*agents, *words)).startswith("negotiator: There is no agent ")

@@ -86,21 +86,6 @@ async def test_the_pages_name_what_an_agent_needs(client: httpx2.AsyncClient) ->
     page = (await client.get("/auth.md")).text
     for scope, meaning in ASSISTANT.items():
         assert f"| `{scope}` | {meaning} |" in page
-    index = (await client.get("/llms.txt")).text
-    assert index.startswith("# ")
-    for address in re.findall(rf"{re.escape(BASE)}(/[^\s)`{{]*)(?!{{)(?=[\s)`])", index):
-        answer = await client.get(address.rstrip("/:") or "/")
-        assert answer.status_code in {200, 401, 405}, address
-
-
-@pytest.mark.asyncio
-@covers("4.4:pages")
-async def test_robots_may_read_the_documents_and_not_the_api(client: httpx2.AsyncClient) -> None:
-    groups = (await client.get("/robots.txt")).text.split("User-agent: ")[1:]
-    assert any(group.startswith("*\n") for group in groups)
-    for group in groups:
-        assert "Disallow: /api/" in group
-        assert "Allow: /\n" in group
 
 
 @pytest.mark.asyncio

@@ -13,7 +13,6 @@ from tests.conftest import Change, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited, refused, refused_over_mcp
 from tests.helpers.fake_issuer import FakeIssuer
-from tests.helpers.form_browser import BASE
 from tests.helpers.mcp_client import McpClient
 
 TOKEN = "/oauth/token"
@@ -71,35 +70,6 @@ async def test_a_client_gets_a_token_for_itself(client: httpx2.AsyncClient, add:
 
 
 @pytest.mark.asyncio
-@covers("3.1:token-errors", "3.1:resource")
-async def test_the_token_endpoint_speaks_in_the_words_of_oauth(client: httpx2.AsyncClient, add: Add) -> None:
-    pair = await add()
-    for form, error in (
-        ({"x": "1"}, "invalid_request"),
-        ({"grant_type": ""}, "invalid_request"),
-        ({"grant_type": "password"}, "unsupported_grant_type"),
-        ({"grant_type": "implicit"}, "unsupported_grant_type"),
-        ({"grant_type": JWT_BEARER}, "invalid_request"),
-        ({"grant_type": "client_credentials", "scope": "memories:write"}, "invalid_scope"),
-        ({"grant_type": "client_credentials", "scope": "root"}, "invalid_scope"),
-        ({"grant_type": "client_credentials", "resource": "https://x.example"}, "invalid_target"),
-    ):
-        answer = await client.post(TOKEN, data=form, auth=pair)
-        body = refused(answer, 400, error)
-        assert not set(body["error_description"]) & {'"', "\\"}
-        limited(answer)
-    twice = b"grant_type=client_credentials&grant_type=client_credentials"
-    form_type = {"content-type": "application/x-www-form-urlencoded"}
-    answer = await client.post(TOKEN, content=twice, headers=form_type, auth=pair)
-    refused(answer, 400, "invalid_request")
-    answer = await client.post(TOKEN, json={"grant_type": "client_credentials"}, auth=pair)
-    refused(answer, 415, "invalid_request")
-    for resource in (BASE, f"{BASE}/mcp"):
-        assert (await own(client, pair, resource=resource)).status_code == 200
-    assert (await own(client, pair, color="blue")).status_code == 200
-
-
-@pytest.mark.asyncio
 @covers("3.1:jwt-bearer")
 async def test_an_id_jag_is_exchanged_for_a_token_of_its_user(
     client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
@@ -139,30 +109,6 @@ async def test_one_scope_too_many_is_not_a_refusal(client: httpx2.AsyncClient, a
         "None of these scopes can be granted to this client: bookmarks:write mcp:tools. "
         "It may have: negotiations:read negotiations:write."
     )
-
-
-@pytest.mark.asyncio
-@covers("3.1:invalid_grant")
-async def test_everything_wrong_with_the_assertion_is_an_invalid_grant(
-    client: httpx2.AsyncClient, add: Add, idp: FakeIssuer
-) -> None:
-    pair = await add()
-    used = idp.assertion(client_id=pair[0])
-    assert (await exchange(client, pair, used)).status_code == 200
-    for assertion in (
-        used,
-        "x",
-        "a.b.c",
-        idp.assertion(client_id="corp-agent"),
-        idp.assertion(client_id=pair[0], aud="https://other.example"),
-        idp.assertion(client_id=pair[0], iss="https://evil.example"),
-        idp.assertion(client_id=pair[0], exp=1),
-        idp.assertion(client_id=pair[0], headers={"typ": "JWT"}),
-        FakeIssuer(BASE).assertion(client_id=pair[0]),
-    ):
-        refused(await exchange(client, pair, assertion), 400, "invalid_grant")
-    wrong = await exchange(client, (pair[0], "wrong"), idp.assertion(client_id=pair[0]))
-    refused(wrong, 401, "invalid_client")
 
 
 @pytest.mark.asyncio

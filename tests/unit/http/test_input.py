@@ -12,13 +12,8 @@ from negotiator.base.errors import InvalidRequest, PayloadTooLarge, Refusal
 from negotiator.http.input import RequestAborted, parse_form, parse_json, parse_query, read_body, read_headers
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=10)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**63), 2**64 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts
-)
+numbers = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.none() | st.booleans() | numbers | texts
 documents = st.dictionaries(
     texts, st.recursive(scalars, lambda inner: st.lists(inner, max_size=3), max_leaves=8), max_size=4
 )
