@@ -15,41 +15,17 @@ from tests.helpers.forged_assertions import changed, header, sign
 from tests.helpers.form_browser import BASE
 
 IDP: Final = "https://idp.corp.example"
-
-
 OTHER: Final = "https://idp.other.example"
-
-
 RS_ONLY: Final = "https://rs.corp.example"
-
-
 MANY_KEYS: Final = "https://many.corp.example"
-
-
 BAD_KEYS: Final = "https://bad-keys.corp.example"
-
-
 TENANTS: Final = "https://tenants.corp.example"
-
-
 FRESH: Final = "https://fresh.corp.example"
-
-
 MAILS: Final = "https://mails.corp.example"
-
-
 NARROW: Final = "https://narrow.corp.example"
-
-
 AGENT: Final = "corp-agent"
-
-
 AssertionEndpoint = Literal["register", "token"]
-
-
 ASSERTION_ENDPOINTS: Final[tuple[AssertionEndpoint, AssertionEndpoint]] = ("register", "token")
-
-
 _COUNTED: Final = ("agents", "access_tokens", "users", "identities", "spent", "delegations")
 
 

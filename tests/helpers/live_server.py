@@ -27,15 +27,9 @@ ROUNDS: Final = int(os.environ.get("NEGOTIATOR_TEST_ROUNDS", "5"))
 
 
 _addresses = itertools.count(1)
-
-
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _ports = itertools.count(12_000 + 2_000 * _worker + os.getppid() * 97 % 1_000)
-
-
 PATIENCE: Final = 30
-
-
 STARTING: Final = 90
 """Seconds that a server may take to start: on a machine that many share it waits for the processor most of the time."""
 

@@ -19,17 +19,9 @@ from tests.conftest import Change, Register, bearer
 from tests.helpers.form_browser import BASE
 
 NEWEST: Final = "2026-07-28"
-
-
 OLDER: Final = ("2025-11-25", "2025-06-18")
-
-
 NAMED_HEADER: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-
-
 META: Final = "io.modelcontextprotocol/"
-
-
 PRICED: Final[dict[str, Any]] = {
     "title": "Laptops",
     "role": "buyer",

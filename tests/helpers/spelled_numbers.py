@@ -5,11 +5,7 @@ fifteen sixteen seventeen eighteen nineteen"""
 
 
 _ROUND = "_ _ twenty thirty forty fifty sixty seventy eighty ninety"
-
-
 SMALL = _SMALL.split()
-
-
 ROUND = _ROUND.split()
 
 

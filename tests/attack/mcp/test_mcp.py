@@ -15,8 +15,6 @@ from tests.helpers.mcp_client import NEWEST, OLDER, PRICED, McpClient, error, fu
 
 __all__ = ["full_mcp_client", "mcp_client"]
 VERSIONS: Final = (NEWEST, *OLDER)
-
-
 FOREIGN: Final = (
     "https://evil.example",
     "null",
