@@ -1,7 +1,4 @@
-"""The code flow from the first question to a token that opens something.
-
-The published keys.
-"""
+"""The code flow from the first question to a token that opens something, until the user ends the connection."""
 
 from typing import Any
 
@@ -15,7 +12,7 @@ from negotiator.console.people.scope_words import WORDS
 from negotiator.tokens.id_tokens import half_hash
 from tests.conftest import bearer
 from tests.contract.requirements import covers
-from tests.helpers.code_flow import SCOPE, ClientApp, ConsentingUser, told
+from tests.helpers.code_flow import SCOPE, ClientApp, ConsentingUser, csrf_token, told
 from tests.helpers.form_browser import BASE
 
 
@@ -169,3 +166,25 @@ async def test_both_resources_are_honoured_and_held_to(ada: ConsentingUser, publ
     assert other.json()["error"] == "invalid_target"
     wrong = await ada.http.get(public_app.asks(resource="https://evil.example"))
     assert told(wrong)["error"] == "invalid_target"
+
+
+@pytest.mark.asyncio
+async def test_a_client_that_was_let_in_is_listed_and_ended(
+    ada: ConsentingUser, public_app: ClientApp, web_app: ClientApp
+) -> None:
+    tokens, others = await ada.tokens(public_app), await ada.tokens(web_app)
+    page = await ada.http.get("/agents")
+    for said in ("Notes", "app.example", public_app.client_id):
+        assert said in page.text
+    form = {"csrf": csrf_token(page), "app": public_app.client_id}
+    ended = await ada.http.post("/agents/apps/revoke", data=form)
+    assert ended.status_code == 303
+    assert public_app.client_id not in (await ada.http.get("/agents")).text
+    listed = await public_app.http.get("/api/negotiations", headers=bearer(tokens))
+    assert listed.status_code == 401
+    assert (await public_app.refresh(tokens["refresh_token"])).status_code == 400
+    kept = await web_app.http.get("/api/negotiations", headers=bearer(others))
+    assert kept.status_code == 200
+    assert (await ada.http.get(public_app.asks())).status_code == 200, "they are asked again"
+    again = await ada.http.post("/agents/apps/revoke", data=form)
+    assert again.status_code == 404

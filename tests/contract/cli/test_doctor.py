@@ -12,6 +12,7 @@ import tempfile
 import termios
 from collections.abc import Generator
 from contextlib import suppress
+from http import cookies
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from negotiator.cli.doctor import (
     check_mail,
     check_settings,
     connections_needed,
+    needed_python,
     passed_on,
 )
 from negotiator.config.settings import Settings
@@ -310,3 +312,17 @@ async def test_a_probe_is_answered_only_with_a_fresh_proof(
             pass
     clock.advance(601)
     assert (await client.get(path)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("version", "needed"),
+    [((3, 11, 9), "3.11.10"), ((3, 11, 10), ""), ((3, 12, 5), "3.12.6"), ((3, 12, 6), ""), ((3, 13, 0), "")],
+)
+def test_an_interpreter_with_a_known_hole_is_told_from_one_that_is_patched(
+    version: tuple[int, int, int], needed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(cookies, "_unquote_sub", raising=False)
+    assert needed_python(version) == needed
+    # A distribution mends the library under the same version.
+    monkeypatch.setattr(cookies, "_unquote_sub", None, raising=False)
+    assert needed_python(version) == ""

@@ -1,6 +1,10 @@
 """The supervisor says how each worker ended, and waits before it replaces one that dies at once."""
 
+import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -193,3 +197,30 @@ async def test_one_server_goes_on_for_the_drain_unless_it_is_interrupted(monkeyp
     interrupted.started = True
     interrupted.handle_exit(signal.SIGINT, None)
     assert await interrupted.on_tick(1)
+
+
+_SUPERVISOR = """
+import multiprocessing, time
+from negotiator.cli.worker import end_with_supervisor
+
+def work():
+    end_with_supervisor()
+    print("ready", flush=True)
+    time.sleep(60)
+
+if __name__ == "__main__":
+    multiprocessing.get_context("spawn").Process(target=work).start()
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_ends_with_its_supervisor(tmp_path: Path, number: signal.Signals) -> None:
+    script = tmp_path / "supervising.py"
+    script.write_text(_SUPERVISOR)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment) as supervisor:
+        assert supervisor.stdout is not None
+        assert supervisor.stdout.readline() == b"ready\n"
+        supervisor.send_signal(number)
+        supervisor.communicate(timeout=30)  # until the worker has closed its end of the pipe too

@@ -1,4 +1,4 @@
-"""A kind of work has its own few threads, and no call waits long for one."""
+"""The threads of the process: a call has a bounded place and time in them, and a slow value is built once on one."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ import pytest
 
 from negotiator.base.errors import RequestAborted, Unavailable
 from negotiator.runtime.metrics import MetricRegistry, prometheus_text
-from negotiator.runtime.thread_pools import ClientPresence, ThreadPool, answer_for
+from negotiator.runtime.thread_pools import BuiltOnce, ClientPresence, ThreadPool, answer_for
 from tests.house.source_tree import PACKAGE, label, sources
 
 TIME = "negotiator.runtime.thread_pools.time.monotonic"
@@ -182,3 +182,34 @@ def test_no_module_uses_the_threads_that_name_lookups_need() -> None:
         and path.relative_to(PACKAGE).parts[0] not in {"cli", "backup"}
     ]
     assert found == []
+
+
+@pytest.mark.asyncio
+async def test_many_first_uses_build_one_engine_on_a_thread() -> None:
+    builders: list[int] = []
+
+    def build() -> object:
+        builders.append(threading.get_ident())
+        time.sleep(0.01)
+        return object()
+
+    engine = BuiltOnce(build)
+    found = await asyncio.gather(*(engine.get() for _ in range(8)))
+    assert len({id(each) for each in [*found, engine.now()]}) == 1
+    assert len(builders) == 1
+    assert builders[0] != threading.get_ident()
+
+
+@pytest.mark.asyncio
+async def test_a_failed_build_is_tried_again() -> None:
+    faults = [ValueError("broken")]
+
+    def build() -> int:
+        if faults:
+            raise faults.pop()
+        return 7
+
+    engine = BuiltOnce(build)
+    with pytest.raises(ValueError, match="broken"):
+        await engine.get()
+    assert await engine.get() == 7
