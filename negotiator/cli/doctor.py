@@ -51,6 +51,7 @@ from negotiator.http.guard import forwarded_hops, is_address
 from negotiator.keys import keyring as keys
 from negotiator.keys.keyring import ALGORITHMS, FolderKeyring, Keyring, UnusableKeyError
 from negotiator.runtime import telemetry
+from negotiator.runtime.redis_client import redis_client
 from negotiator.store import fingerprints
 from negotiator.store.schema_upgrades import read_revisions
 from negotiator.store.statement import Query
@@ -353,12 +354,9 @@ async def check_redis(patient: Patient) -> list[Finding]:
     url = patient.settings.redis_url
     if not url:
         return [Finding("redis", "ok", "not set up: one machine does not need it")]
-    from redis.asyncio import Redis
-    from redis.exceptions import RedisError
+    from redis.exceptions import RedisError  # imported here: most services have no Redis
 
-    client: Any = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
-        url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS
-    )
+    client = redis_client(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
     where = urlsplit(url).hostname or urlsplit(url).path
     try:
         await client.ping()

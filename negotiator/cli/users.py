@@ -15,6 +15,7 @@ from negotiator.compose import ownership
 from negotiator.compose.ownership import ErasedPrincipal
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
+from negotiator.users.password_links import NEW_PASSWORD_PATH
 from negotiator.users.tables import User
 
 users_app = typer.Typer(no_args_is_help=True)
@@ -151,9 +152,7 @@ def _hash_from_input(*about: str) -> str:
 
 def _password_link(user: User) -> str:
     """The link by which an invited user chooses a password."""
-    # Imported here, because they load the pages and half of the service.
-    from negotiator.compose.shared_secrets import load_pepper
-    from negotiator.console.people.password_reset_pages import NEW_PASSWORD_PATH
+    from negotiator.compose.shared_secrets import load_pepper  # imported here, because it loads the keys
 
     settings = load_settings()
     secret = password_links.write_link(load_pepper(settings), user, life=password_links.INVITATION_LIFE)

@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanKind
 from negotiator.http.limits import BudgetState, RateBudget, take_one
 from negotiator.runtime.fault_log import FaultLog
 from negotiator.runtime.metrics import map_file
+from negotiator.runtime.redis_client import redis_client
 from negotiator.runtime.telemetry import logger
 from negotiator.runtime.tracing import span
 from negotiator.store import atomic_updates
@@ -201,8 +202,6 @@ class RedisLimitStore:
     """
 
     def __init__(self, url: str, local: FileLimitStore) -> None:
-        from negotiator.runtime.redis_client import redis_client
-
         self._client = redis_client(url)
         self._local = local
         self._waiting: deque[_Charge] = deque()

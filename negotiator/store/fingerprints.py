@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlmodel import Field, col
 
 from negotiator.store.model import TableModel, table_options
-from negotiator.store.statement import Query, Statement, Transaction, insertion
+from negotiator.store.statement import Query, Transaction, replacement
 
 
 class Fingerprint(TableModel, table=True):
@@ -18,8 +18,7 @@ class Fingerprint(TableModel, table=True):
 
 
 _LIST = Query(select(col(Fingerprint.name), col(Fingerprint.value)), lambda row: (str(row[0]), str(row[1])))
-_new = insertion(Fingerprint)
-_SAVE = Statement(_new.on_conflict_do_update(index_elements=["name"], set_={"value": _new.excluded.value}))
+_SAVE = replacement(Fingerprint, ("name",), ("value",))
 
 
 def recorded(tx: Transaction) -> dict[str, str]:

@@ -118,6 +118,14 @@ def insertion(model: type[SQLModel]) -> Insert:
     return insert(table(model))
 
 
+def replacement(model: type[SQLModel], key: Sequence[str], replaced: Sequence[str]) -> Statement:
+    """`INSERT` of one whole row, or where a row has this `key`, of the `replaced` columns into that one."""
+    row = insertion(model)
+    return Statement(
+        row.on_conflict_do_update(index_elements=key, set_={name: row.excluded[name] for name in replaced})
+    )
+
+
 class RowInsertion(Statement):
     """Inserts one whole row or fails. Units that share a commit may send their rows of a table together."""
 

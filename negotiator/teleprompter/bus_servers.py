@@ -13,6 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from negotiator.config.settings import Settings
 from negotiator.runtime.fault_log import FaultLog
+from negotiator.runtime.redis_client import redis_client
 from negotiator.teleprompter.bus import Bus, BusSubscription, DatagramBus
 
 _MAX_WAITING: Final = 1024
@@ -210,8 +211,6 @@ class RedisBus(ServerBus):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        from negotiator.runtime.redis_client import redis_client
-
         # Commands are limited here: before Python 3.12 the client's own limit may lose a cancellation.
         self._client = redis_client(url, socket_connect_timeout=_PATIENCE, socket_timeout=None)
 

@@ -7,7 +7,7 @@ authenticates with any live key as its secret. `confirm` checks in the unit that
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Integer, String, bindparam, delete, update
+from sqlalchemy import BigInteger, Integer, bindparam, delete, update
 from sqlmodel import col, select
 
 from negotiator.base import values
@@ -15,7 +15,7 @@ from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, DIRECTORY, ordered
 from negotiator.keys.keyring import ALGORITHM, RS256
 from negotiator.store import audit
-from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, replacement
 from negotiator.tokens import api_keys, redirect_uris
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.api_keys import ApiKeyAuthenticator, LiveApiKey, is_use_due
@@ -76,11 +76,7 @@ _CHANGE_SECRET = Statement(
     .where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None), col(Client.secret_digest) != "")
     .values(secret_digest=bindparam("fresh"))
 )
-_ALLOW = Statement(
-    insertion(Client).on_conflict_do_update(
-        index_elements=["id"], set_={"scope": bindparam("allowed", type_=String), "removed_at": None}
-    )
-)
+_ALLOW = replacement(Client, ("id",), ("scope", "removed_at"))
 _REMOVE = Statement(
     update(Client)
     .where(col(Client.id) == bindparam("client"), col(Client.removed_at).is_(None))
@@ -303,7 +299,7 @@ def allow(tx: Transaction, address: str, scopes: tuple[str, ...], *, actor: str 
         origin=BY_DOCUMENT,
     )
     row = columns(address, new, secret_digest="", created_at=values.now())
-    tx.run(_ALLOW, **row, allowed=row["scope"])
+    tx.run(_ALLOW, **row)
     if revocations.revoked_before(tx, address) == revocations.FOREVER:
         revocations.restore(tx, address)
     audit.record(tx, "client.allowed", address, actor=actor, scope=row["scope"])

@@ -2,30 +2,22 @@
 
 from typing import Final
 
-from sqlalchemy import BigInteger, String, bindparam, delete
+from sqlalchemy import bindparam, delete
 from sqlmodel import col, select
 
 from negotiator.base import values
 from negotiator.base.scopes import ordered
 from negotiator.store import audit
-from negotiator.store.statement import Query, Statement, Transaction, entity, insertion
+from negotiator.store.statement import Query, Statement, Transaction, entity, replacement
 from negotiator.tokens import authorization_codes
 from negotiator.tokens.tables import ClientConsent
 
 _MOST: Final = 200
 _row = ClientConsent
-_KEEP = Statement(
-    insertion(ClientConsent).on_conflict_do_update(
-        index_elements=["user_id", "client_id"],
-        set_={
-            "client_name": bindparam("called", type_=String),
-            "place": bindparam("at_place", type_=String),
-            "scope": bindparam("all_scopes", type_=String),
-            "remembered": bindparam("all_remembered", type_=String),
-            "auth_method": bindparam("by_method", type_=String),
-            "granted_at": bindparam("at", type_=BigInteger),
-        },
-    )
+_KEEP = replacement(
+    ClientConsent,
+    ("user_id", "client_id"),
+    ("client_name", "place", "scope", "remembered", "auth_method", "granted_at"),
 )
 _this = (col(_row.user_id) == bindparam("user"), col(_row.client_id) == bindparam("client"))
 _FIND = Query(select(_row).where(*_this), entity(ClientConsent))
@@ -52,29 +44,21 @@ def save(
     With `remembered`, later requests for these scopes skip the consent page. `place` is the host that the consent
     page showed for the client.
     """
-    before, now = tx.one(_FIND, user=user_id, client=client_id), values.now()
+    before = tx.one(_FIND, user=user_id, client=client_id)
     if before and _is_weaker(before, auth_method):
         authorization_codes.end_all(tx, user_id, client_id)
         before = None
-    scope = " ".join(ordered([*scopes, *(before.scope.split() if before else ())]))
     spared = before.remembered.split() if before else []
-    known = " ".join(ordered([*spared, *scopes] if remembered else spared))
     tx.run(
         _KEEP,
         user_id=user_id,
         client_id=client_id,
         client_name=client_name,
         place=place,
-        scope=scope,
-        remembered=known,
+        scope=" ".join(ordered([*scopes, *(before.scope.split() if before else ())])),
+        remembered=" ".join(ordered([*spared, *scopes] if remembered else spared)),
         auth_method=auth_method,
-        granted_at=now,
-        called=client_name,
-        at_place=place,
-        all_scopes=scope,
-        all_remembered=known,
-        by_method=auth_method,
-        at=now,
+        granted_at=values.now(),
     )
 
 

@@ -11,7 +11,7 @@ from negotiator.base import values
 from negotiator.base.errors import FieldError, NotFound, ValidationFailed
 from negotiator.base.scopes import ASSISTANT, ordered
 from negotiator.store import audit
-from negotiator.store.statement import Query, Statement, Transaction, insertion, table
+from negotiator.store.statement import Query, Statement, Transaction, replacement, table
 from negotiator.store.store import Store
 from negotiator.trust import revocations
 from negotiator.trust.issuers import Issuer
@@ -51,10 +51,7 @@ def _read(*row: Any) -> Issuer:
 _live = col(TrustedIssuer.removed_at).is_(None)
 _FIND = Query(select(*_columns).where(col(TrustedIssuer.issuer) == bindparam("issuer"), _live), lambda row: _read(*row))
 _LIST = Query(select(*_columns).where(_live).order_by(col(TrustedIssuer.issuer)), lambda row: _read(*row))
-_parameters = {
-    name: bindparam(f"new_{name}", type_=table(TrustedIssuer).c[name].type) for name in (*_COLUMNS, "removed_at")
-}
-_KEEP = Statement(insertion(TrustedIssuer).on_conflict_do_update(index_elements=["issuer"], set_=_parameters))
+_KEEP = replacement(TrustedIssuer, ("issuer",), (*_COLUMNS, "removed_at"))
 _KNOWN = Query(
     select(TrustedIssuer.removed_at).where(col(TrustedIssuer.issuer) == bindparam("issuer")), lambda row: row[0]
 )
@@ -84,15 +81,8 @@ def add(
     `discovered` is the `jwks_uri` that its metadata names, for the audit trail.
     """
     check_issuer(issuer, own=own, allow_loopback=allow_loopback)
-    row = _row(issuer)
     was_removed = bool(tx.one(_KNOWN, issuer=issuer.issuer))
-    tx.run(
-        _KEEP,
-        issuer=issuer.issuer,
-        added_at=values.now(),
-        **row,
-        **{f"new_{name}": value for name, value in row.items()},
-    )
+    tx.run(_KEEP, issuer=issuer.issuer, added_at=values.now(), **_row(issuer))
     if was_removed:
         revocations.restore(tx, issuer.issuer)
     audit.record(

@@ -11,7 +11,7 @@ from sqlmodel import col, select
 
 from negotiator.base import values
 from negotiator.store import audit
-from negotiator.store.statement import Query, RowInsertion, Transaction, entity
+from negotiator.store.statement import Query, RowInsertion, Transaction, entity, table
 from negotiator.users.tables import Approval
 
 LIFE: Final = 3600
@@ -28,21 +28,21 @@ _REQUESTS = Query(
     select(Approval).where(*_of_address).order_by(col(Approval.id).desc()).limit(MAX_LISTED), entity(Approval)
 )
 _TRY = Query(
-    update(Approval).where(*_open).values(attempts=Approval.attempts + 1).returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
+    update(Approval).where(*_open).values(attempts=Approval.attempts + 1).returning(*table(Approval).columns),
     entity(Approval),
 )
 _TAKE = Query(
     update(Approval)
     .where(*_of_secret)
     .values(decided_at=bindparam("now", type_=BigInteger))
-    .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
+    .returning(*table(Approval).columns),
     entity(Approval),
 )
 _TAKE_LISTED = Query(
     update(Approval)
     .where(col(Approval.id) == bindparam("approval"), *_of_address)
     .values(decided_at=bindparam("now", type_=BigInteger))
-    .returning(*Approval.__table__.columns),  # type: ignore[attr-defined]
+    .returning(*table(Approval).columns),
     entity(Approval),
 )
 

@@ -21,10 +21,10 @@ from negotiator.console.admin.admin_router import (
 )
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error, read_name
-from negotiator.console.people.password_reset_pages import NEW_PASSWORD_PATH
 from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
+from negotiator.users.password_links import NEW_PASSWORD_PATH
 from negotiator.users.tables import User
 
 _INVITATION: Final = """{admin} invites you to Negotiator at

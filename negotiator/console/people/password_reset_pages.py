@@ -17,10 +17,10 @@ from negotiator.runtime import thread_pools
 from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import identity_matching, password_links, user_queries
+from negotiator.users.password_links import NEW_PASSWORD_PATH
 from negotiator.users.tables import User
 
 FORGOTTEN_PATH: Final = f"{SIGN_IN_PATH}/forgotten"
-NEW_PASSWORD_PATH: Final = "/password"  # noqa: S105
 _RESET_SUBJECT: Final = "A new password for Negotiator"
 _RESET: Final = """Somebody asked for a new password for your account at
 {base}. If it was you, open this link and choose one:
