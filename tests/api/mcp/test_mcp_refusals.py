@@ -31,6 +31,7 @@ async def test_a_refusal_is_the_same_json_as_over_http(mcp_client: McpClient, ve
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("services", [["assistant"], ["assistant", "directory"]])
+@covers("10.4:resource")
 async def test_without_a_token_nothing_works_also_beside_public_tools(settings: Settings, services: list[str]) -> None:
     made = make_settings(settings.data_dir, settings.keys_dir, services=services)
     async with running(made) as application, connect(application) as client:

@@ -105,15 +105,3 @@ async def test_the_card_and_the_endpoint_never_disagree(client: httpx2.AsyncClie
     uninvited = await McpClient(client).ask("tools/list")
     assert (uninvited.status_code == 401) is found["authentication"]["required"]
     assert found["remotes"][0]["headers"][0]["isRequired"] is found["authentication"]["required"]
-
-
-@pytest.mark.asyncio
-@covers("10.4:resource")
-async def test_the_endpoint_is_a_resource_of_its_own(client: httpx2.AsyncClient) -> None:
-    """RFC 9728 §3.1: the path goes behind the well-known name, and comes back as `resource`."""
-    answer = await client.get("/.well-known/oauth-protected-resource/mcp")
-    document = answer.json()
-    assert document["resource"] == f"{BASE}/mcp"
-    assert document["authorization_servers"] == [BASE]
-    challenge = (await McpClient(client).call("list_negotiations")).headers["www-authenticate"]
-    assert f'resource_metadata="{answer.url}"' in challenge
