@@ -37,24 +37,6 @@ def path(answer: httpx2.Response) -> str:
 
 
 @pytest.mark.asyncio
-async def test_after_the_owner_approved_the_link_an_id_jag_registers_their_agent(
-    client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
-) -> None:
-    user_id = await account(change)
-    link = path(await asked(client, idp))
-    page = await client.get(link)
-    assert page.status_code == 200
-    assert idp.name in page.text
-    assert (await client.post(link, data={"password": "a wrong password!"})).status_code == 403
-    path(await asked(client, idp))
-    assert (await client.post(link, data={"password": PASSWORD})).status_code == 200
-    answer = await asked(client, idp)
-    assert answer.status_code == 201
-    assert answer.json()["identity"]["user_id"] == user_id
-    assert (await client.post(link, data={"password": PASSWORD})).status_code == 410
-
-
-@pytest.mark.asyncio
 async def test_five_wrong_passwords_or_an_hour_end_a_link(
     clock: Clock, client: httpx2.AsyncClient, idp: FakeIssuer, change: Change
 ) -> None:

@@ -18,7 +18,7 @@ from negotiator.users import user_queries
 from tests.conftest import Change, Clock, Mint, Register, bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import CHALLENGE
-from tests.helpers.forger import Forger, Forgery, refused
+from tests.helpers.forger import IDP, Forger, Forgery, refused
 
 CLAIM = "/api/agent/claim"
 ANONYMOUS = {"agent_name": "g", "identity_type": "anonymous"}
@@ -260,6 +260,7 @@ async def _mailed_link(forger: Forger, settings: Settings, change: Change) -> tu
 
 
 @pytest.mark.asyncio
+@covers("2.4:approve")
 async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_framed(
     forger: Forger, settings: Settings, change: Change
 ) -> None:
@@ -269,11 +270,12 @@ async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_fram
     await forger.client.head(link)
     page = await forger.client.get(link)
     assert page.status_code == 200
+    assert "alert(1)" in page.text
     assert "<script>alert" not in page.text
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"] == "no-store"
-    grant = {"purpose": "own", "scope:negotiations:read": "on", "scope:root": "on"}
+    grant = {"purpose": "own", "scope:negotiations:read": "on", "scope:openid": "on", "scope:root": "on"}
     wrong = await forger.client.post(link, data={**grant, "password": "guess"})
     assert wrong.status_code == 403
     assert forger.counts() == before
@@ -284,8 +286,10 @@ async def test_looking_at_an_approval_grants_nothing_and_the_page_cannot_be_fram
     body = {"agent_name": "thief", "identity_type": "anonymous"}
     thief = (await forger.client.post("/api/agent/register", json=body)).json()
     refused(await _claim(forger.client, thief, code[0]), WRONG, code[0])
-    claimed = await _claim(forger.client, agent, code[0])
-    assert claimed.json()["scopes"] == ["negotiations:read"]
+    claimed = (await _claim(forger.client, agent, code[0])).json()
+    assert claimed["scopes"] == ["openid", "negotiations:read"]
+    assert claimed["identity"]["email"] == "ada@example.com"
+    assert (await forger.client.get(link)).status_code == 410
     assert (await forger.client.post(link, data={**grant, "password": PASSWORD})).status_code == 410
 
 
@@ -299,6 +303,7 @@ async def test_five_wrong_passwords_end_an_approval(forger: Forger, settings: Se
 
 
 @pytest.mark.asyncio
+@covers("2.5:replay-undone", "2.3:link")
 async def test_the_address_of_an_account_links_nothing_by_itself(
     forger: Forger, settings: Settings, change: Change
 ) -> None:
@@ -309,14 +314,19 @@ async def test_the_address_of_an_account_links_nothing_by_itself(
     text = forger.forge(Forgery(claims=claims), "register")
     asked = await forger.present("register", text)
     refused(asked, (401, "interaction_required"), text)
-    assert 'AgentAuth error="interaction_required"' in asked.headers["www-authenticate"]
+    assert asked.headers["www-authenticate"] == 'AgentAuth error="interaction_required"'
+    assert asked.json()["interaction"].keys() == {"verification_uri", "expires_in"}
+    assert asked.json()["interaction"]["expires_in"] == 3600
     at_token = forger.forge(Forgery(claims=claims), "token")
     refused(await forger.present("token", at_token), (400, "invalid_grant"), at_token)
     assert forger.counts() == before
     link = asked.json()["interaction"]["verification_uri"]
-    await forger.client.get(link)
+    assert IDP in (await forger.client.get(link)).text
+    assert (await forger.client.post(link, data={"password": "guess"})).status_code == 403
     assert forger.counts() == before
+    refused(await forger.present("register", text), (401, "interaction_required"), text)
     assert (await forger.client.post(link, data={"password": PASSWORD})).status_code == 200
     let_in = await forger.present("register", text)
     assert let_in.status_code == 201
     assert let_in.json()["identity"]["email"] == "ada@example.com"
+    assert (await forger.client.post(link, data={"password": PASSWORD})).status_code == 410

@@ -85,22 +85,6 @@ async def test_scopes_are_the_issuer_s_cut_to_the_assertion_s(
 
 
 @pytest.mark.asyncio
-@covers("2.5:replay-undone", "2.3:link")
-async def test_an_account_is_never_linked_silently_and_nothing_is_spent(
-    client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint
-) -> None:
-    await mint("ada@corp.example")
-    assertion = idp.assertion(email="ADA@corp.example", email_verified=True, jti="kept")
-    for _ in range(2):
-        answer = await present(client, assertion)
-        body = refused(answer, 401, "interaction_required")
-        assert answer.headers["www-authenticate"] == 'AgentAuth error="interaction_required"'
-        assert set(body["interaction"]) == {"verification_uri", "expires_in"}
-        assert body["interaction"]["verification_uri"].startswith(f"{BASE}/")
-        assert body["interaction"]["expires_in"] == 3600
-
-
-@pytest.mark.asyncio
 @covers("2.3:user", "2.5:missing_verified_email")
 async def test_an_unverified_email_in_an_id_jag_is_not_believed(
     client: httpx2.AsyncClient, idp: FakeIssuer, mint: Mint

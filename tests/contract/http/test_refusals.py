@@ -96,16 +96,3 @@ async def test_a_refused_field_is_pointed_to(client: httpx2.AsyncClient, registe
     answer = await client.post(NEGOTIATIONS, json=body, headers=bearer(await register()))
     refusal = refused(answer, 422, "validation_failed")
     assert {entry["pointer"] for entry in refusal["errors"]} == {"/title", "/role", "/issues/0"}
-
-
-@pytest.mark.asyncio
-@covers("1.3:no-echo")
-async def test_no_refusal_repeats_a_secret_that_was_sent(client: httpx2.AsyncClient, register: Register) -> None:
-    body = {"agent_name": "a", "identity_type": "identity_assertion", "assertion_type": "x"}
-    secret = "BCDFGHJKLMNP.secret.secret"
-    answer = await client.post("/api/agent/register", json={**body, "assertion": secret})
-    assert "secret" not in answer.text
-    answer = await client.post("/api/agent/claim", json={"claim_token": secret}, headers=bearer(await register()))
-    assert "secret" not in answer.text
-    form = {"grant_type": "client_credentials", "client_id": "cli_x", "client_secret": secret}
-    assert "secret.secret" not in (await client.post("/oauth/token", data=form)).text
