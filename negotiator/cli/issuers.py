@@ -1,22 +1,16 @@
 """`negotiator issuers`: trusted identity providers."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from negotiator.base.errors import FieldError, ValidationFailed
-from negotiator.base.strict_json import read_object
 from negotiator.cli.database import load_settings, run_unit
 from negotiator.cli.output import JsonOption, async_command, print_result, print_table, print_warning
 from negotiator.store.statement import Transaction
-from negotiator.trust import issuer_queries, keysets
-from negotiator.trust.fetch import FetchFailed
-from negotiator.trust.fetcher import Fetcher
+from negotiator.trust import issuer_queries
 from negotiator.trust.issuers import ALGORITHMS, Issuer, check_algorithms
-from negotiator.trust.keysets import KeysRefused
-from negotiator.users import identity_matching
 
 issuers_app = typer.Typer(no_args_is_help=True)
 
@@ -46,6 +40,8 @@ async def add_issuer(
     as_json: JsonOption = False,
 ) -> None:
     """Trust an identity provider, or change how it is trusted."""
+    from negotiator.cli import issuer_keys  # imported here: it loads the HTTP client
+
     if sum((jwks_file is not None, bool(jwks_url), discover)) != 1:
         raise typer.BadParameter("name exactly one of --jwks-file, --jwks-url and --discover")
     settings = load_settings()
@@ -53,7 +49,7 @@ async def add_issuer(
     configured_issuer = Issuer(
         issuer,
         algorithms,
-        jwks=_read_keys(jwks_file, algorithms, named=named) if jwks_file else "",
+        jwks=issuer_keys.read_keys(jwks_file, algorithms, named=named) if jwks_file else "",
         jwks_uri=jwks_url,
         clients=frozenset(client_id or ()),
         scopes=tuple(scope or ()),
@@ -70,14 +66,13 @@ async def add_issuer(
 
     issuer_queries.check_issuer(configured_issuer, own=settings.base_url, allow_loopback=loopback)
     if discover:
-        found = await _discover_keys(issuer, allow_loopback=loopback)
+        found = await issuer_keys.discover(issuer, allow_loopback=loopback)
     if published := jwks_url or found:
-        await _check_published(published, algorithms, named=named, allow_loopback=loopback)
+        await issuer_keys.check_published(published, algorithms, named=named, allow_loopback=loopback)
     await run_unit(unit, makes=True)
     if not client_id:
         print_warning("without --client-id, an assertion of this issuer for any client registers an agent")
-    elsewhere = ", on another host" if keysets.is_elsewhere(issuer, found) else ""
-    key_source = f" Its keys are at {found}{elsewhere}." if found else ""
+    key_source = f" Its keys are at {found}{issuer_keys.elsewhere(issuer, found)}." if found else ""
     result = issuer_queries.summary(configured_issuer) | ({"jwks_uri": found} if found else {})
     print_result(result, f"{issuer} is trusted.{key_source}", as_json=as_json)
 
@@ -111,6 +106,8 @@ async def revoke_subject(
 ) -> None:
     """Revoke everything that one person's agents hold, unused assertions included."""
 
+    from negotiator.users import identity_matching  # imported here: it loads what verifies assertions
+
     def unit(tx: Transaction) -> bool:
         issuer_queries.revoke_subject(tx, issuer, subject, tenant=tenant)
         return identity_matching.is_known(tx, issuer, tenant, subject)
@@ -128,55 +125,3 @@ def _algorithms(names: list[str] | tuple[str, ...]) -> tuple[str, ...]:
         return check_algorithms(names)
     except ValueError as fault:
         raise ValidationFailed([FieldError("/algorithm", f"{fault}.")]) from None
-
-
-async def _discover_keys(issuer: str, *, allow_loopback: bool) -> str:
-    """The URL of the keys in the issuer's metadata; empty, with a warning, when the metadata cannot be read."""
-    fetcher = Fetcher(allow_loopback=allow_loopback)
-    try:
-        return await keysets.discover(fetcher, issuer)
-    except FetchFailed as failed:
-        print_warning(f"the issuer's metadata cannot be read now: {failed.detail}")
-        return ""
-    finally:
-        await fetcher.close()
-
-
-def _read_keys(path: Path, algorithms: Sequence[str], *, named: bool) -> str:
-    """The text of a file of keys; `ValidationFailed` when they cannot be used.
-
-    `named` means that the operator named the algorithms: then one that no key fits is warned of.
-    """
-    text = path.read_text("utf-8")
-    try:
-        document = read_object(text.encode())
-    except ValueError as fault:
-        raise ValidationFailed([FieldError("/jwks", f"{path.name}: {fault}.")]) from None
-    _check(document, algorithms, path.name, named=named)
-    return text
-
-
-async def _check_published(jwks_uri: str, algorithms: Sequence[str], *, named: bool, allow_loopback: bool) -> None:
-    """Refuse keys at a URL as `_read_keys` does; warn when they cannot be read now."""
-    fetcher = Fetcher(allow_loopback=allow_loopback)
-    try:
-        fetched = await fetcher.document(jwks_uri, limit=keysets.MAX_BYTES)
-    except FetchFailed as failed:
-        print_warning(f"the issuer's keys cannot be read now: {failed.detail}")
-        return
-    finally:
-        await fetcher.close()
-    _check(fetched.body, algorithms, jwks_uri, named=named)
-
-
-def _check(document: dict[str, Any], algorithms: Sequence[str], place: str, *, named: bool) -> None:
-    try:
-        fitting = keysets.fitting_algorithms(document)
-    except KeysRefused as fault:
-        raise ValidationFailed([FieldError("/jwks", f"{place}: {fault}.")]) from None
-    if fault := keysets.misfit(algorithms, fitting):
-        raise ValidationFailed([FieldError("/algorithm", f"{place}: {fault}.")])
-    if named and (unused := [each for each in algorithms if each not in fitting]):
-        print_warning(
-            f"no key of the issuer fits {' or '.join(unused)}: assertions signed so are refused until it has one"
-        )

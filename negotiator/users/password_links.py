@@ -14,8 +14,7 @@ from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
 from negotiator.users.tables import User
 
-NEW_PASSWORD_PATH: Final = "/password"  # noqa: S105
-"""Where the page of a link is; the link follows."""
+NEW_PASSWORD_PATH: Final = "/password"  # noqa: S105  the link follows it
 RESET_LIFE: Final = values.HOUR // 2
 INVITATION_LIFE: Final = 7 * values.DAY
 _FORM = re.compile(r"(usr_[0-7][0-9a-hjkmnp-tv-z]{25})-([0-9a-f]{8,12})-([0-9a-f]{64})")

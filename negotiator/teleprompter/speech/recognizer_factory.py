@@ -11,11 +11,8 @@ from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recogn
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""
-_PAUSE_MS: Final = 500
-"""Milliseconds of silence that end an utterance."""
-_STREAMS_EACH: Final = 8
-"""Audio channels that are recognised at once for each worker."""
-_FOLDER_ENGINE: Final = "whisper-folder"
+_PAUSE_MS: Final = 500  # of silence end an utterance
+_STREAMS_EACH: Final = 8  # audio channels are recognised at once for each worker
 
 
 class TextOnlyRecognizer:
@@ -37,7 +34,6 @@ class TextOnlyRecognizer:
 
 def make_recognizer(settings: Settings) -> Recognizer:
     """The engine that the settings name; by default the best embedded one, never a remote one."""
-    streams = settings.speech_workers * _STREAMS_EACH
     if (engine := settings.speech_engine) == "none":
         return TextOnlyRecognizer("the operator turned audio off")
     if engine == "openai":
@@ -49,12 +45,12 @@ def make_recognizer(settings: Settings) -> Recognizer:
             key=settings.speech_key,
             model=settings.speech_model,
             hangover_ms=_PAUSE_MS,
-            streams=streams,
+            streams=settings.speech_workers * _STREAMS_EACH,
         )
     if engine == "auto":
         name = next((each for each in EMBEDDED_ENGINES if not _missing(each)), EMBEDDED_ENGINES[0])
     else:
-        name = _FOLDER_ENGINE if engine == "whisper" and settings.speech_model_path else engine
+        name = "whisper-folder" if engine == "whisper" and settings.speech_model_path else engine
     if missing := _missing(name):
         return TextOnlyRecognizer(f"{missing} is not installed")
     return LocalRecognizer(
@@ -62,7 +58,7 @@ def make_recognizer(settings: Settings) -> Recognizer:
         settings.models_folder if name == "whisper" else settings.speech_model_path,
         hangover_ms=_PAUSE_MS,
         workers=settings.speech_workers,
-        streams=streams,
+        streams=settings.speech_workers * _STREAMS_EACH,
     )
 
 
