@@ -7,13 +7,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 import pytest
 from typer.testing import CliRunner
 
 from negotiator.cli.main import app
+from negotiator.config.settings import Settings
 from negotiator.runtime import telemetry
 
 PREFIX = "NEGOTIATOR_"
@@ -39,6 +40,12 @@ class CommandLine:
     """A machine with these variables; no settings file applies unless `NEGOTIATOR_CONFIG` is empty."""
 
     variables: dict[str, str]
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The machine of a server with these settings."""
+        names = ("base_url", "database_url", "data_dir", "keys_dir", "secret")
+        return cls({f"{PREFIX}{name.upper()}": str(getattr(settings, name)) for name in names})
 
     def run(self, *words: str, given: str | None = None) -> CommandResult:
         """Run a command; a second of start-up is saved by running it in this process."""

@@ -10,7 +10,6 @@ import pytest_asyncio
 
 from negotiator.config.settings import Settings
 from tests.helpers.command_line import CommandLine, CommandResult
-from tests.helpers.form_browser import BASE
 
 ISSUER = "https://idp.corp.example"
 
@@ -50,10 +49,5 @@ class Operator:
 async def operator(client: httpx2.AsyncClient, settings: Settings) -> AsyncGenerator[Operator]:
     """The operator, while the application runs."""
     del client
-    variables = {
-        "NEGOTIATOR_BASE_URL": BASE,
-        "NEGOTIATOR_DATA_DIR": str(settings.data_dir),
-        "NEGOTIATOR_KEYS_DIR": str(settings.data_dir / "keys"),
-        "NEGOTIATOR_SECRET": settings.secret,
-    }
-    yield Operator(CommandLine(variables))
+    own = settings.model_copy(update={"keys_dir": settings.data_dir / "keys"})
+    yield Operator(CommandLine.of(own))

@@ -38,13 +38,7 @@ class Service:
 
     @property
     def operator(self) -> Operator:
-        places = {
-            "NEGOTIATOR_BASE_URL": BASE,
-            "NEGOTIATOR_DATA_DIR": str(self.settings.data_dir),
-            "NEGOTIATOR_KEYS_DIR": str(self.settings.keys_dir),
-            "NEGOTIATOR_SECRET": self.settings.secret,
-        }
-        return Operator(CommandLine(places))
+        return Operator(CommandLine.of(self.settings))
 
     async def register(self, client: httpx2.AsyncClient, body: dict[str, Any] | None = None) -> httpx2.Response:
         anonymous = {"agent_name": "a", "identity_type": "anonymous"}

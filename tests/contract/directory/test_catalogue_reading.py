@@ -160,14 +160,7 @@ async def test_every_entry_says_where_it_is_from(client: httpx2.AsyncClient) -> 
 
 @covers("5.2:directory-import")
 async def test_the_operator_takes_a_file_over(client: httpx2.AsyncClient, settings: Settings, tmp_path: Path) -> None:
-    machine = CommandLine(
-        {
-            "NEGOTIATOR_DATABASE_URL": settings.database_url,
-            "NEGOTIATOR_DATA_DIR": str(settings.data_dir),
-            "NEGOTIATOR_KEYS_DIR": str(settings.keys_dir),
-            "NEGOTIATOR_SECRET": settings.secret,
-        }
-    )
+    machine = CommandLine.of(settings)
     file = tmp_path / "servers.ndjson"
     file.write_text('{"name": "io.github.acme/pelican", "description": "Counts pelicans"}\nbad\n')
     dry = ("directory", "import", str(file), "--dry-run", "--json")
