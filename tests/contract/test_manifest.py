@@ -19,6 +19,7 @@ def test_every_requirement_has_a_test_and_every_cited_one_exists() -> None:
         importlib.import_module(f"tests.live.{name}")
     for name in ("negotiations.test_advisor_openai", "trust.test_issuer_keys"):
         importlib.import_module(f"tests.unit.{name}")
+    importlib.import_module("tests.house.test_tools")
     assert not REQUIREMENTS.keys() - CITED.keys(), "required, and proved by no test"
     assert not CITED.keys() - REQUIREMENTS.keys(), "cited, and required nowhere"
 
