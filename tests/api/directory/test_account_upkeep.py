@@ -110,7 +110,7 @@ async def test_a_key_that_nobody_used_for_ninety_days_ends_unless_its_agent_is_p
     clock.advance(DAY)
     store = await opened(settings)
     assert not await is_accepted(client, idle["api_key"])
-    await IdleAgentSweep(store, 90)()
+    await IdleAgentSweep(store)()
     await store.close()
     assert [await is_accepted(client, each["api_key"]) for each in (busy, known)] == [True, True]
     found = await change(lambda tx: accounts_queries.find(tx, idle["client_id"]))
@@ -128,7 +128,7 @@ async def test_an_agent_whose_last_key_ran_out_holds_no_name_any_more(
     successor = (await client.post(ROTATE, json={}, headers=key_header(record))).json()
     await client.post(REVOKE, json={"token": successor["api_key"]})
     store = await opened(settings)
-    upkeep = IdleAgentSweep(store, 90)
+    upkeep = IdleAgentSweep(store)
     await upkeep()
     assert len(await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))) == 1
     clock.advance(DAY + 3600)
