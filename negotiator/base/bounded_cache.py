@@ -9,17 +9,17 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Values by key; their sizes, in the caller's own unit, add up to at most `limit`. The least recently used value
-    is dropped first.
-    """
+    """Values by key; their sizes, in the caller's own unit, add up to at most `limit`: the least recently used goes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._size = 0
         self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
 
-    def __contains__(self, key: Key) -> bool:
-        return key in self._entries
+    @property
+    def size(self) -> int:
+        """The sizes of all values."""
+        return self._size
 
     def get(self, key: Key) -> Value | None:
         """The value of this key, or None."""

@@ -252,8 +252,7 @@ async def import_entries(
         outcomes = await _import(store, file, dry=dry_run, quiet=as_json)
     counts = Counter(outcome.action for outcome in outcomes)
     if as_json:
-        listed = list(map(asdict, outcomes))
-        result = {"dry_run": dry_run, "counts": dict(counts), "lines": listed}
+        result = {"dry_run": dry_run, "counts": dict(counts), "lines": list(map(asdict, outcomes))}
         print_result(result, "", as_json=True)
         return
     not_imported = [each for each in outcomes if each.action in {"refused", "skipped"}]
@@ -269,7 +268,8 @@ async def _import(store: Store, file: Path, *, dry: bool, quiet: bool) -> list[I
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=stderr_console, disable=quiet or not stdout_console.is_terminal) as bar:
         task = bar.add_task("Importing", total=len(entries))
-        for batch in exchange_import.batches(iter(entries)):
+        for start in range(0, len(entries), exchange_import.BATCH_LINES):
+            batch = entries[start : start + exchange_import.BATCH_LINES]
             try:
                 outcomes += await store.write(lambda tx, batch=batch: exchange_import.import_batch(tx, batch, dry=dry))
             except DryRunRollback as undone:

@@ -11,11 +11,11 @@ from negotiator.agents.routes import AgentNames
 from negotiator.compose.admin import try_advisor, try_embedder
 from negotiator.compose.services import Component, Services, offered_operations
 from negotiator.config.settings import Settings
-from negotiator.directory.tool_alternatives import ToolAlternatives
+from negotiator.directory.catalogue_index import CatalogueIndex, find_alternatives
 from negotiator.memory import search as memory_search
 from negotiator.memory.benchmarks_routes import BenchmarkRoutes
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.memory.memories_lifecycle import ReferenceChecks
 from negotiator.memory.memories_routes import MemoryReviews, MemoryRoutes
 from negotiator.memory.search import MemorySearch
@@ -162,11 +162,11 @@ def _engine_view(caps: EngineCapabilities) -> EngineView:
 class DirectoryLeads:
     """Finds alternatives to a seller in the directory: tools that do the same job."""
 
-    alternatives: ToolAlternatives
+    catalogue_index: CatalogueIndex
 
     async def leads(self, sellers: Sequence[str], texts: Sequence[str]) -> tuple[AlternativeLead, ...]:
-        found = await self.alternatives.find(sellers, texts)
-        return tuple(AlternativeLead(each.name, each.url, each.why, f"tool:{each.id}") for each in found)
+        found = await find_alternatives(self.catalogue_index, sellers, texts)
+        return tuple(AlternativeLead(each["name"], each["url"], each["why"], f"tool:{each['id']}") for each in found)
 
 
 def build_assistant(services: Services) -> Component:
@@ -180,7 +180,7 @@ def build_assistant(services: Services) -> Component:
     past = PastEvidenceReader(store, memory.search)
     leads: LeadFinder = NoLeads()
     if "directory" in settings.services:
-        leads = DirectoryLeads(ToolAlternatives(services.catalogue_index))
+        leads = DirectoryLeads(services.catalogue_index)
     recogniser = TacticRecogniser(memory.embedder.embedder, settings.models_folder)
     teleprompter = build_teleprompter(services, memory, recogniser)
     slices = [

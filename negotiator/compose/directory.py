@@ -7,8 +7,7 @@ from starlette.routing import Route
 
 from negotiator.compose.services import Component, OperationSlice, Services, offered_operations
 from negotiator.directory import catalogue_pages
-from negotiator.directory.accounts_maintenance import IdleAgentSweep, PublishedKeyRechecks
-from negotiator.directory.accounts_registration import CodeMailer, DirectoryRegistration
+from negotiator.directory.accounts_registration import DirectoryRegistration, IdleAgentSweep, PublishedKeyRechecks
 from negotiator.directory.accounts_routes import DIRECTORY_BASELINE_BUDGET, DirectoryAccounts
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_index import ToolVectors
@@ -16,16 +15,15 @@ from negotiator.directory.catalogue_pages import PAGES_SITEMAP, TOOL_PAGE_PATH, 
 from negotiator.directory.claims import ClaimFiles
 from negotiator.directory.claims_routes import PublisherClaims
 from negotiator.directory.collections_routes import Collections
+from negotiator.directory.draft_checks import ToolNameIndex
 from negotiator.directory.exchange_routes import CatalogueExchange
 from negotiator.directory.identity_proof import PublishedKeys
 from negotiator.directory.listing_routes import CatalogueListing
-from negotiator.directory.name_index import ToolNameIndex
-from negotiator.directory.reports_routes import Reports
 from negotiator.directory.submissions_routes import Submissions
 from negotiator.discovery.crawlers import SITEMAP_PATH as SITEMAP
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import Operation
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 
 DIRECTORY_PAGE_PATHS: Final = (
     TOOLS_PAGE_PATH,
@@ -54,7 +52,6 @@ def build_directory(services: Services) -> Component:
         Collections(base, store, cursors),
         Submissions(base, store, cursors, names, AddressReader(services.client_urls)),
         PublisherClaims(base, store, files, names),
-        Reports(store),
     ]
 
     def public_pages(site: SiteDescription) -> list[Route]:
@@ -77,11 +74,10 @@ def _public(operation: Operation) -> Operation:
 
 def _accounts(services: Services, keys: PublishedKeys) -> DirectoryAccounts:
     base, store = services.settings.base_url, services.store
-    mailer = CodeMailer(base, services.mails)
     return DirectoryAccounts(
         base=base,
         store=store,
         levels=services.rate_levels,
-        registration=DirectoryRegistration(base, store, services.secret, mailer, keys),
+        registration=DirectoryRegistration(base, store, services.secret, services.mails, keys),
         credentials=services.credentials,
     )

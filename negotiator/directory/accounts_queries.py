@@ -11,7 +11,7 @@ from negotiator.agents.tables import Agent
 from negotiator.base import values
 from negotiator.base.caller import CallerRate
 from negotiator.base.errors import Conflict, NotFound
-from negotiator.directory.claimed_identity import ClaimedIdentity
+from negotiator.directory.identity_proof import ClaimedIdentity
 from negotiator.directory.tables import IdentityChallenge, IdentityProof
 from negotiator.store import audit
 from negotiator.store.statement import Query, Statement, Transaction, entity, insertion

@@ -2,15 +2,17 @@
 proof, or by a code mailed to the claimed address: the attempt is counted first, the proof is checked with the network,
 and the result is stored last.
 
-An agent has one challenge, valid for ten minutes, five attempts and one use.
+An agent has one challenge, valid for ten minutes, five attempts and one use. It ends when it has no key left, or only
+unused keys and no proven identity. A published document proves control of its host for 30 days and is then fetched
+again, outside transactions. Workers may check at the same time: conditional statements count a failure once.
 """
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import BigInteger, Integer, bindparam, delete, update
+from sqlalchemy import BigInteger, Integer, bindparam, delete, exists, func, or_, update
 from sqlmodel import col, select
 
 from negotiator.agents import registration
@@ -21,14 +23,14 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, Forbidden, Gone, InvalidRequest, NotFound, Refusal, TooManyRequests
 from negotiator.base.scopes import DIRECTORY, READING, ordered
 from negotiator.directory import accounts_queries, identity_proof
-from negotiator.directory.claimed_identity import ClaimedIdentity
-from negotiator.directory.identity_proof import PublishedKeys, thumbprint
+from negotiator.directory.identity_proof import ClaimedIdentity, PublishedKeys, UnreadableDocument, thumbprint
 from negotiator.directory.schemas_accounts import ChallengeView, RegisterDirectoryAgent
-from negotiator.directory.tables import IdentityChallenge
+from negotiator.directory.tables import IdentityChallenge, IdentityProof
 from negotiator.store import audit
-from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity
+from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 from negotiator.store.store import Store
 from negotiator.tokens import api_keys
+from negotiator.tokens.tables import ApiKey
 
 CHALLENGE_LIFETIME: Final = 600_000
 MAX_ATTEMPTS: Final = 5
@@ -63,17 +65,13 @@ do not expect this mail, do nothing: without the code the agent cannot verify yo
 """
 
 
-@dataclass(frozen=True, slots=True)
-class CodeMailer:
-    """Mails codes. The mail has no link, because mail programs open links."""
+def queue_code(tx: Transaction, mails: MailQueue, code: str, *, base: str, email: str, agent_name: str) -> bool:
+    """Queue the mail with the code, to be sent by `mails.dispatch`; False when the address got too many mails.
 
-    base: str
-    mails: MailQueue
-
-    def queue(self, tx: Transaction, code: str, *, email: str, agent_name: str) -> bool:
-        """Queue the mail with the code, to be sent by `mails.dispatch`; False when the address got too many mails."""
-        text = _TEXT.format(code=code, name=quote_name(agent_name), base=self.base)
-        return self.mails.add(tx, email, "A code for your agent", text, life=CHALLENGE_LIFETIME)
+    The mail has no link, because mail programs open links.
+    """
+    text = _TEXT.format(code=code, name=quote_name(agent_name), base=base)
+    return mails.add(tx, email, "A code for your agent", text, life=CHALLENGE_LIFETIME)
 
 
 def grantable_scopes(requested: Iterable[str] | None) -> list[str]:
@@ -91,7 +89,7 @@ class DirectoryRegistration:
     base: str
     store: Store
     pepper: bytes
-    mailing: CodeMailer
+    mails: MailQueue
     keys: PublishedKeys
 
     def enrol(
@@ -126,8 +124,8 @@ class DirectoryRegistration:
             return pending
         digest = None
         if method == CODE:
-            code, email = _new_code(), agent.identity_value
-            if self.mailing.queue(tx, code, email=email, agent_name=agent.name):
+            code, email = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}", agent.identity_value
+            if queue_code(tx, self.mails, code, base=self.base, email=email, agent_name=agent.name):
                 digest = self._code_digest(agent.id, code)
         challenge = _issue_challenge(tx, agent.id, method, code_digest=digest)
         audit.record(tx, "identity.challenged", agent.id, actor=agent.id, method=method)
@@ -211,11 +209,6 @@ def _proof_method(identity: ClaimedIdentity) -> str | None:
     return JWS if inline or identity.document_url else None
 
 
-def _new_code() -> str:
-    """A random code of eight digits."""
-    return f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
-
-
 def _issue_challenge(tx: Transaction, agent_id: str, method: str, *, code_digest: str | None) -> IdentityChallenge:
     """A new challenge in place of any other. Without a `code_digest` no code is right."""
     now = values.now()
@@ -285,3 +278,69 @@ def _fault_of(found: IdentityChallenge) -> Conflict | Gone | TooManyRequests | N
             "Five tries were wrong; ask for a new challenge.", retry_after=wait, error="too_many_attempts"
         )
     return None
+
+
+_EVERY: Final = values.HOUR
+_AT_ONCE: Final = 100
+
+_agent, _key = Agent, ApiKey
+_proven = exists().where(col(IdentityProof.agent_id) == col(_agent.id)).correlate(table(_agent))
+_usable = exists().where(
+    col(_key.client_id) == col(_agent.id),
+    col(_key.revoked_at).is_(None),
+    or_(col(_key.expires_at).is_(None), col(_key.expires_at) > bindparam("now", type_=BigInteger)),
+    or_(
+        col(_agent.vetted_at).is_not(None),
+        _proven,
+        func.coalesce(col(_key.last_used_at), col(_key.created_at)) > bindparam("used_since", type_=BigInteger),
+    ),
+)
+_gone = select(_agent.id).where(col(_agent.service) == "directory", col(_agent.revoked_at).is_(None), ~_usable)
+_GONE = Query(_gone.limit(_AT_ONCE), lambda row: str(row[0]))
+_IS_GONE = Query(_gone.where(col(_agent.id) == bindparam("agent")), lambda row: str(row[0]))
+
+
+@dataclass(slots=True)
+class IdleAgentSweep:
+    """Ends unusable agents once an hour."""
+
+    store: Store
+    _due: int = field(default=0, init=False)
+
+    async def __call__(self) -> None:
+        """Find candidates, then end each that is still unusable, with everything that depends on it."""
+        now = values.now()
+        if now < self._due:
+            return
+        self._due = now + _EVERY
+        since = now - api_keys.KEY_UNUSED
+        for agent_id in await self.store.scan(lambda tx: tx.all(_GONE, now=now, used_since=since)):
+            await self.store.write(lambda tx, agent_id=agent_id: _end(tx, agent_id, now, since))
+
+
+def _end(tx: Transaction, agent_id: str, now: int, since: int) -> None:
+    if tx.one(_IS_GONE, agent=agent_id, now=now, used_since=since):
+        accounts_queries.revoke(tx, agent_id, actor="clock", event="agent.expired")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedKeyRechecks:
+    """Fetches published documents again, a few at a time."""
+
+    store: Store
+    keys: PublishedKeys
+
+    async def __call__(self) -> None:
+        """Check the proofs that are due."""
+        for proof in await self.store.read(accounts_queries.due_rechecks):
+            found = await self._is_published(proof)
+            await self.store.write(
+                lambda tx, proof=proof, found=found: accounts_queries.mark_rechecked(tx, proof, is_published=found)
+            )
+
+    async def _is_published(self, proof: IdentityProof) -> bool:
+        try:
+            published = await self.keys.all(ClaimedIdentity(proof.type, proof.value), address=None)
+        except UnreadableDocument:
+            return False
+        return any(thumbprint(key) == proof.thumbprint for _, _, key in published.keys)

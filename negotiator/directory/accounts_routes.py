@@ -116,7 +116,7 @@ class DirectoryAccounts:
         agent, key, challenge = await self.store.write(
             lambda tx: self.registration.enrol(tx, call.input, scopes, address=call.address)
         )
-        await self.registration.mailing.mails.dispatch()
+        await self.registration.mails.dispatch()
         level = accounts_queries.UNPROVEN
         return {
             "status": "registered",
@@ -138,7 +138,7 @@ class DirectoryAccounts:
         agent, challenge = await self.store.write(unit)
         if challenge is None:
             raise InvalidRequest("An identity of this kind cannot be proven.", error="unsupported_identity")
-        await self.registration.mailing.mails.dispatch()
+        await self.registration.mails.dispatch()
         level, verified = await self._level(agent)
         return {"client_id": agent.id, "identity": self._identity(agent, level, verified=verified, challenge=challenge)}
 

@@ -5,7 +5,7 @@ openapi.json. Nothing is stored; what was read is a proposal that the person men
 import asyncio
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any, Final, cast
@@ -52,10 +52,11 @@ class AddressReader:
         """
         page, place = await self._page(url, reader)
         site = "{0.scheme}://{0.netloc}".format(urlsplit(place))
+        llms, card, openapi = f"{site}/llms.txt", f"{site}/.well-known/mcp/server-card.json", f"{site}/openapi.json"
         others = await asyncio.gather(
-            self._text("llms.txt", f"{site}/llms.txt", reader),
-            self._json("MCP server card", f"{site}/.well-known/mcp/server-card.json", reader),
-            self._json("OpenAPI description", f"{site}/openapi.json", reader),
+            self._document("llms.txt", llms, self._text(llms, reader)),
+            self._document("MCP server card", card, self._json(card, reader)),
+            self._document("OpenAPI description", openapi, self._json(openapi, reader)),
         )
         sources = [ReadSource("page", place, page), *others]
         draft: Members = {}
@@ -83,21 +84,20 @@ class AddressReader:
                 return await SEARCH.run(_page_members, text, place) or None, place
         return None, url
 
-    async def _text(self, what: AddressSourceKind, url: str, reader: str) -> ReadSource:
+    async def _document(self, what: AddressSourceKind, url: str, found: Awaitable[Members]) -> ReadSource:
+        """A document beside the page, which need not be there."""
         try:
-            text = await self.fetcher.text(url, limit=PAGE_BYTES, address=reader)
-            found = {} if text.is_html else await SEARCH.run(_llms_members, text.body)
+            return ReadSource(what, url, await found or None)
         except (FetchFailed, TooManyRequests, Unavailable):
             return ReadSource(what, url, None)
-        return ReadSource(what, url, found or None)
 
-    async def _json(self, what: AddressSourceKind, url: str, reader: str) -> ReadSource:
-        try:
-            body = await self.fetcher.json(url, limit=DOCUMENT_BYTES, address=reader)
-        except (FetchFailed, TooManyRequests, Unavailable):
-            return ReadSource(what, url, None)
-        found = _openapi_members(body, url) if "openapi" in body else _card_members(body, url)
-        return ReadSource(what, url, found or None)
+    async def _text(self, url: str, reader: str) -> Members:
+        text = await self.fetcher.text(url, limit=PAGE_BYTES, address=reader)
+        return {} if text.is_html else await SEARCH.run(_llms_members, text.body)
+
+    async def _json(self, url: str, reader: str) -> Members:
+        body = await self.fetcher.json(url, limit=DOCUMENT_BYTES, address=reader)
+        return _openapi_members(body, url) if "openapi" in body else _card_members(body, url)
 
 
 @dataclass(slots=True)

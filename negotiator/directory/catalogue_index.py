@@ -1,5 +1,5 @@
-"""Keeps this process's search index in step with the feed of changes, whichever process made them, and fills it with
-the sentence vectors of tools.
+"""Keeps this process's search index in step with the feed of changes, whichever process made them, fills it with the
+sentence vectors of tools, and finds alternatives to the software that a negotiation is about.
 
 Every request reads the number of the last change and applies newer changes first, so that all processes answer from the
 same catalogue. numpy is imported on first use.
@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import fcntl
 import gc
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +22,18 @@ import orjson
 
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.errors import Unavailable
+from negotiator.base.search_terms import fold_text
 from negotiator.directory import catalogue_queries
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.search.request import IndexEntry, SearchPage, SearchRequest, digest_of, sentences_of
+from negotiator.directory.schemas_listing import AlternativeView
+from negotiator.directory.search.request import (
+    IndexEntry,
+    SearchPage,
+    SearchRequest,
+    ToolDocument,
+    digest_of,
+    sentences_of,
+)
 from negotiator.directory.taxonomy import TAXONOMY
 from negotiator.runtime import thread_pools
 from negotiator.runtime.fault_log import FaultLog
@@ -31,9 +41,10 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
-    from negotiator.directory.index_folder import IndexFolder, StoredIndex
+    from negotiator.directory.index_folder import IndexFolder
+    from negotiator.directory.search.columns import SentenceVector
     from negotiator.directory.search.index import SearchIndex
-    from negotiator.directory.search.vectors import SentenceVector
+
 
 _CHUNK: Final = 32
 _LOAD: Final = 5_000
@@ -165,12 +176,8 @@ class CatalogueIndex:
     ) -> None:
         self._store = store
         self.vectors: ToolVectors | None = None
-        self._path = folder
-        self._folder: IndexFolder | None = None
-        """Where the index is stored; None while it is not large."""
+        self._folder = folder
         self._large = large
-        self._stored: StoredIndex | None = None
-        self._shares_vectors = False
         self._faults = FaultLog("the search index is not stored, each worker builds its own")
         self._index: SearchIndex | None = None
         self._seq = 0
@@ -209,7 +216,6 @@ class CatalogueIndex:
             index, _ = await self.current()
             if self.vectors is not None:
                 await self.vectors.fill(index, self._read)
-                await self._share_vectors(index)
 
     async def query_vector(self, text: str) -> "SentenceVector | None":
         """The query's sentence vector; None when it is a tool's name, or when tools have no vectors."""
@@ -236,7 +242,7 @@ class CatalogueIndex:
         while self._seq < newest:
             found = await self._store.read(_after(self._seq, _CHUNK))
             for each in found:
-                if each.id in self._documents:
+                if self._documents.get(each.id) is not None:
                     self._documents.put(each.id, each.document, len(each.document))
             staged = await thread_pools.SEARCH.run_unhurried(self._index.stage, [_entry(each) for each in found])
             self._index.adopt(staged)
@@ -245,12 +251,11 @@ class CatalogueIndex:
     async def _load(self) -> "SearchIndex":
         """The index of the whole catalogue: a stored one, brought up to date, or a new one."""
         index = None
-        if self._path and await self._store.read(catalogue_queries.count_tools) >= self._large:
+        if self._folder and await self._store.read(catalogue_queries.count_tools) >= self._large:
             from negotiator.directory.index_folder import IndexFolder
 
-            self._folder = IndexFolder(self._path)
             try:
-                index = await self._open(self._folder)
+                index = await self._shared(IndexFolder(self._folder))
                 self._faults.worked()
             except (OSError, ValueError) as fault:
                 self._faults.failed(str(fault))
@@ -261,46 +266,33 @@ class CatalogueIndex:
         gc.freeze()
         return index
 
-    async def _open(self, folder: "IndexFolder") -> "SearchIndex":
-        """The stored index, which this process builds first if there is none and no other builds."""
-        while (index := await self._opened(folder)) is None:
+    async def _shared(self, folder: "IndexFolder") -> "SearchIndex":
+        """The stored index with the changes since; this process stores it if there is none or it lags, and no other
+        stores one.
+        """
+        while True:
             with folder.builder() as builds:
-                if not builds:
-                    await asyncio.sleep(_WAIT)
-                elif (index := await self._opened(folder)) is None:
-                    empty = await thread_pools.SEARCH.run_unhurried(_empty_index)
-                    index = await self._stored_anew(folder, await self._build(empty))
-                if index is not None:
-                    break
-        if self._stored and self._seq - self._stored.seq > len(index) // _LAGS:
-            with folder.builder() as builds:
-                if builds:
-                    self._stored = None
-                    return await self._stored_anew(folder, index)
-        return index
+                index, stored = await self._opened(folder)
+                if builds and (index is None or self._seq - stored > len(index) // _LAGS):
+                    if index is None:
+                        index = await self._build(await thread_pools.SEARCH.run_unhurried(_empty_index))
+                    change = await self._change(self._seq)
+                    assert change is not None  # noqa: S101  changes are only added
+                    await thread_pools.FILES.run_unhurried(folder.store, index, self._seq, change)
+            if index is not None:
+                return index
+            await asyncio.sleep(_WAIT)
 
-    async def _opened(self, folder: "IndexFolder") -> "SearchIndex | None":
-        """The newest stored index that belongs to this catalogue, with the changes since."""
-        unusable = set[str]()
-        while (stored := await thread_pools.FILES.run_unhurried(folder.newest, but=frozenset(unusable))) is not None:
+    async def _opened(self, folder: "IndexFolder") -> tuple["SearchIndex | None", int]:
+        """The newest stored index that belongs to this catalogue, with the changes since, and its last change."""
+        for stored in await thread_pools.FILES.run_unhurried(folder.stored):
             if await self._change(stored.seq) == stored.change:
                 # A folder that lacks a file or has a damaged one is as good as none.
                 with contextlib.suppress(FileNotFoundError, ValueError, LookupError):
-                    index = await thread_pools.FILES.run_unhurried(stored.open, _empty_index)
-                    self._stored = stored
-                    return await self._build(index, since=stored.seq)
-            unusable.add(stored.name)
-        return None
-
-    async def _stored_anew(self, folder: "IndexFolder", index: "SearchIndex") -> "SearchIndex":
-        """Store an index and open it, so that its arrays are shared with other processes."""
-        change = await self._change(self._seq)
-        assert change is not None  # noqa: S101  changes are only added
-        await thread_pools.FILES.run_unhurried(folder.store, index, self._seq, change)
-        opened = await self._opened(folder)
-        if opened is None:
-            raise OSError("the index that was just stored cannot be opened")
-        return opened
+                    index = await thread_pools.SEARCH.run_unhurried(_empty_index)
+                    await thread_pools.FILES.run_unhurried(stored.fill, index)
+                    return await self._build(index, since=stored.seq), stored.seq
+        return None, 0
 
     async def _change(self, seq: int) -> tuple[str, int] | None:
         """The tool and the moment of a change."""
@@ -311,21 +303,8 @@ class CatalogueIndex:
         while found := await self._store.scan(_after(since, _LOAD)):
             await thread_pools.SEARCH.run_unhurried(_add, index, found)
             since = found[-1].seq
-        await thread_pools.SEARCH.run_unhurried(index.built)
         self._seq = since
         return index
-
-    async def _share_vectors(self, index: "SearchIndex") -> None:
-        """Use the stored vectors, or store those of the index once they are there."""
-        stored = self._stored
-        if self._folder is None or stored is None or self._shares_vectors:
-            return
-        async with self._lock:
-            self._shares_vectors = await thread_pools.FILES.run_unhurried(stored.take_vectors, index)
-            if not self._shares_vectors and index.vectors.present:
-                with self._folder.builder() as builds:
-                    if builds:
-                        await thread_pools.FILES.run_unhurried(stored.store_vectors, index)
 
     async def _read(self, ids: Sequence[str]) -> dict[str, bytes]:
         return await self._store.read(lambda tx: catalogue_queries.read_documents(tx, ids))
@@ -383,8 +362,90 @@ def _after(since: int, limit: int) -> Callable[[Transaction], list[CatalogueTool
 
 
 def _add(index: "SearchIndex", found: Sequence[CatalogueTool]) -> None:
-    index.build([_entry(each) for each in found])
+    index.put([_entry(each) for each in found])
 
 
 def _entry(changed: CatalogueTool) -> IndexEntry:
     return IndexEntry(changed.id, orjson.loads(changed.document), changed.saves, changed.created_at, changed.updated_at)
+
+
+_SOFTWARE: Final = re.compile(
+    r"\b(?:saas|software|licen[cs]es?|seats?|subscriptions?|cloud|apis?|tokens?|hosting|platform|apps?|"
+    r"per user|users?|workspace|crm|database|enterprise plan|renewal)\b",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"[^\W_][\w.+-]*", re.UNICODE)
+_LONGEST: Final = 4
+_SHORTEST: Final = 3
+_MOST: Final = 5
+
+
+async def find_alternatives(
+    catalogue_index: CatalogueIndex, sellers: Sequence[str], texts: Sequence[str]
+) -> list[AlternativeView]:
+    """Alternatives to the tool that these texts name; empty unless one is recognised.
+
+    `sellers` are the names of the counterparty, `texts` the title and subject of the negotiation.
+    """
+    if not any(_SOFTWARE.search(text) for text in (*sellers, *texts)):
+        return []
+    catalogue = await catalogue_index.snapshot()
+    tool_id = catalogue.first_named(_joined_names(sellers, texts))
+    if tool_id is None:
+        return []
+    (document,) = await catalogue_index.documents([tool_id])
+    return await alternatives_to(catalogue_index, orjson.loads(document))
+
+
+async def alternatives_to(catalogue_index: CatalogueIndex, tool: ToolDocument) -> list[AlternativeView]:
+    """Up to five tools of the same kind and subcategory, most similar first, none of the same publisher."""
+    parts = tool["subcategories"][:1]
+    if not parts:
+        return []
+    words = " ".join(tool["tags"])[:256]
+    request = SearchRequest(
+        query=words,
+        filters={"subcategory": parts, "kind": [tool["kind"]], "status": ["active"]},
+        sort="relevance" if words else "proven",
+        limit=4 * _MOST,
+        is_plain=True,
+    )
+    found = await (await catalogue_index.snapshot()).search(request)
+    others = map(orjson.loads, await catalogue_index.documents([hit.id for hit in found.hits if hit.id != tool["id"]]))
+    category, makers = TAXONOMY[tool["category"]], _makers(tool)
+    job = category.subcategories.get(parts[0], category.name)
+    alternatives: list[AlternativeView] = [
+        {
+            "id": other["id"],
+            "slug": other["slug"],
+            "name": other["name"],
+            "url": other["homepage_url"] or "",
+            "why": f"Does the same job as {tool['name']} ({job}): {other['summary']}",
+        }
+        for other in others
+        if makers.isdisjoint(_makers(other))
+    ]
+    return alternatives[:_MOST]
+
+
+def _joined_names(sellers: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """The possible names in the texts as single words, the longest first; in `texts` a name must be capitalised."""
+    named = [name for text in sellers for name in _names(text)]
+    named += [name for text in texts for name in _names(text) if name[0][0].isupper()]
+    joined = ("".join(name).lower() for name in named)
+    return sorted((word for word in joined if len(word) >= _SHORTEST), key=lambda word: -len(word))
+
+
+def _names(text: str) -> list[list[str]]:
+    """Every run of up to four words of a text."""
+    found = [word.strip(".-+") for word in _NAME.findall(text)]
+    found = [word for word in found if word]
+    return [
+        found[start : start + length] for length in range(1, _LONGEST + 1) for start in range(len(found) - length + 1)
+    ]
+
+
+def _makers(tool: ToolDocument) -> set[str]:
+    """The domain and the name of the publisher."""
+    publisher: dict[str, Any] = tool["publisher"] or {}
+    return {fold_text(each) for each in (publisher.get("domain"), publisher.get("name")) if each}

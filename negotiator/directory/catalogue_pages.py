@@ -3,7 +3,7 @@ fixed pages, and files of ten thousand tools each.
 """
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,28 +93,12 @@ SOURCES_PATH: Final = "/about/data"
 _SOURCES: Final = Path(__file__).parent / "content" / "sources.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class DataSource:
-    """A source; `as_of` is the date of the revision that was read, where it has one."""
-
-    name: str
-    url: str
-    licence: str
-    revision: str
-    as_of: str
-
-
-def data_sources() -> list[DataSource]:
-    """The sources, in the order of the file; evidence refers to them by name."""
-    entries: dict[str, dict[str, Any]] = tomllib.loads(_SOURCES.read_text("utf-8"))
-    names = [each.name for each in fields(DataSource)]
-    return [DataSource(**{name: str(entry.get(name, "")) for name in names}) for entry in entries.values()]
-
-
 def sources_route(site: SiteDescription) -> Route:
     """The route of the sources page, rendered once."""
+    unknown = dict.fromkeys(("url", "licence", "revision", "as_of"), "")
+    sources = [{**unknown, **entry} for entry in tomllib.loads(_SOURCES.read_text("utf-8")).values()]
     html, markdown = (
-        CATALOGUE_FRAME.render(site, f"sources.{form}", sources=data_sources()).encode() for form in ("html", "md")
+        CATALOGUE_FRAME.render(site, f"sources.{form}", sources=sources).encode() for form in ("html", "md")
     )
 
     async def show(request: Request) -> Response:

@@ -15,8 +15,16 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict, Gone, NotFound, PreconditionFailed
 from negotiator.directory.record_text import SLUG_LENGTH, slugify
 from negotiator.directory.tables import ToolChange, ToolKey, ToolRow, ToolSlug
-from negotiator.directory.tool_keys import CanonicalKey, keys_of
-from negotiator.directory.tool_record import ChangeKind, ToolDraft, ToolPopularity, ToolRecord, ToolStatus, ToolView
+from negotiator.directory.tool_record import (
+    CanonicalKey,
+    ChangeKind,
+    ToolDraft,
+    ToolPopularity,
+    ToolRecord,
+    ToolStatus,
+    ToolView,
+    keys_of,
+)
 from negotiator.store import audit
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, table
 
@@ -216,11 +224,6 @@ def withdraw(tx: Transaction, id_or_slug: str, status: ToolStatus, *, message: s
     content |= {**moved, "revision": current.revision, "updated_at": before.updated_at}
     kind = "restored" if status == "active" else status
     return _save(tx, current, ToolView.model_validate(content), kind=kind, actor=actor)
-
-
-def restore(tx: Transaction, id_or_slug: str, *, actor: str) -> CatalogueTool:
-    """Make a deprecated or quarantined tool active again."""
-    return withdraw(tx, id_or_slug, "active", message="", actor=actor)
 
 
 def record_event(

@@ -19,12 +19,11 @@ from typing_extensions import TypedDict
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Forbidden
-from negotiator.directory import catalogue_queries, submissions_drafts, submissions_queries, tool_ownership
+from negotiator.directory import catalogue_queries, draft_checks, submissions_queries, submissions_transitions
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.draft_checks import TEXT_FLAGS, DraftScreening
+from negotiator.directory.draft_checks import TEXT_FLAGS, DraftScreening, HostProof
 from negotiator.directory.name_likeness import is_disguised
 from negotiator.directory.tables import Submission
-from negotiator.directory.tool_ownership import HostProof
 from negotiator.directory.tool_record import EVIDENCE_METHODS, ToolDraft, ToolView, evidence_strength
 from negotiator.store.statement import Transaction
 from negotiator.trust.client_url_fetch import ClientUrlFetcher
@@ -89,7 +88,7 @@ def provable_host(draft: ToolDraft, verified: str | None = None) -> str:
 
     403 `not_claimable` when it names none.
     """
-    host = verified or tool_ownership.home_host(draft)
+    host = verified or draft_checks.home_host(draft)
     if not host:
         raise Forbidden("The entry names no address that could prove it.", error="not_claimable")
     return host
@@ -131,7 +130,7 @@ def find_obstacles(tx: Transaction, tool: CatalogueTool, host: str, screening: D
 def _flagged_texts(
     tool: CatalogueTool, screening: DraftScreening, approved: list[Submission]
 ) -> Iterator[ClaimObstacle]:
-    members = submissions_drafts.draft_json(tool.view)
+    members = submissions_transitions.draft_json(tool.view)
     for flag in screening.flags:
         member = flag.pointer.split("/")[1]
         if any(
@@ -152,7 +151,7 @@ def _similar_names(
         if other is None or other.id in decided or _is_older(tool, view, other):
             continue
         shown = other.view
-        if tool_ownership.find_listed_ownership([HostProof(host)], shown):
+        if draft_checks.find_listed_ownership([HostProof(host)], shown):
             continue
         theirs = verified_domain(shown)
         if theirs:
@@ -163,7 +162,7 @@ def _similar_names(
             why = "and only look-alike letters tell them apart"
         else:
             continue
-        place = theirs or tool_ownership.home_host(shown)
+        place = theirs or draft_checks.home_host(shown)
         told = f"The name is like that of {shown.name} ({shown.slug}), {why}."
         yield _obstacle("similar_name", told, tool=shown.slug, host=place)
 

@@ -15,16 +15,10 @@ from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Forbidden
 from negotiator.base.scopes import TOOLS_WRITE
-from negotiator.directory import (
-    catalogue_queries,
-    claims,
-    submissions_drafts,
-    submissions_queries,
-    submissions_transitions,
-)
+from negotiator.directory import catalogue_queries, claims, submissions_queries, submissions_transitions
 from negotiator.directory.catalogue_queries import CatalogueTool
 from negotiator.directory.claims import ClaimFile, ClaimFiles, ClaimObstacle, provable_host, url_at
-from negotiator.directory.name_index import ToolNameIndex
+from negotiator.directory.draft_checks import ToolNameIndex
 from negotiator.directory.schemas_submissions import SubmissionId, SubmissionView, SubmittedToolPath
 from negotiator.directory.tables import Submission
 from negotiator.directory.tool_record import FieldEvidence, ProvenPublisher, ToolDraft, ToolRecord
@@ -179,7 +173,7 @@ class PublisherClaims:
                 raise Conflict("The tool is listed: claim the tool.", error="claim_the_tool")
             if row.status not in submissions_queries.OPEN_STATUSES:
                 raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
-            return row, submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
+            return row, submissions_transitions.draft_of(tx, row, orjson.loads(row.proposed))
 
         return await self.store.read(unit)
 

@@ -19,7 +19,7 @@ from negotiator.base.errors import Conflict, FieldError, NotFound, PreconditionF
 from negotiator.base.schema import apply_merge_patch
 from negotiator.directory import catalogue_queries
 from negotiator.directory.accounts_queries import PROVEN
-from negotiator.directory.schemas_collections import (
+from negotiator.directory.schemas_submissions import (
     MOST_ITEMS,
     EditCollection,
     ItemBody,

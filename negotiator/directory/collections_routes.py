@@ -9,7 +9,7 @@ from negotiator.base.scopes import BOOKMARKS_READ, BOOKMARKS_WRITE
 from negotiator.base.values import timestamp
 from negotiator.directory import collections_queries
 from negotiator.directory.collections_queries import StoredCollection
-from negotiator.directory.schemas_collections import (
+from negotiator.directory.schemas_submissions import (
     CollectionId,
     CollectionList,
     CollectionSummary,

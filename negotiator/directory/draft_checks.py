@@ -1,26 +1,143 @@
-"""Checks of a draft: links that may not be listed, texts that address models, imitated names and publishers.
+"""Checks of a draft: links that may not be listed, texts that address models, imitated names and publishers, and
+whether the holder of proven identities publishes the tool.
 
 Invalid links are refused. Texts that look like instructions to a model (tool poisoning, OWASP LLM01) and imitated names
 are flagged for a moderator; a pattern is no proof, so nothing flagged is approved or refused automatically. Special-use
-hosts follow RFC 6761, RFC 2606 and RFC 8375; `record_text.split_url` has checked the syntax of URLs before.
+hosts follow RFC 6761, RFC 2606 and RFC 8375; `record_text.split_url` has checked the syntax of URLs before. Names are
+compared with an index of the process, kept in step with the feed of changes.
 """
 
+import asyncio
 import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 from urllib.parse import parse_qsl, urlsplit
 
+import orjson
+
 from negotiator.base.errors import FieldError, ValidationFailed
-from negotiator.directory import tool_ownership
-from negotiator.directory.name_likeness import NameLikeness, without_confusables
+from negotiator.directory import catalogue_queries, draft_checks
+from negotiator.directory.catalogue_queries import CatalogueTool
+from negotiator.directory.identity_proof import ClaimedIdentity
+from negotiator.directory.name_likeness import NameLikeness, TrigramIndex, without_confusables
 from negotiator.directory.schemas_submissions import CheckView, FieldNote
-from negotiator.directory.tool_keys import is_tracking_parameter
-from negotiator.directory.tool_ownership import OwnershipProof, ToolOwnership
-from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
+from negotiator.directory.tool_record import ToolDraft, ToolRecordBase, is_tracking_parameter
+from negotiator.runtime import thread_pools
+from negotiator.store.store import Store
+
+OwnershipMethod = Literal["dns", "http", "github", "did"]
+_PAGES: Final = {"github.com": ".github.io", "gitlab.com": ".gitlab.io", "codeberg.org": ".codeberg.page"}
+"""Code hosts, and the domain below which each of their accounts has a subdomain, which the account controls."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostProof:
+    """A host that somebody proved by a file on it."""
+
+    domain: str
+    type: str = "agent_id"
+
+
+OwnershipProof = ClaimedIdentity | HostProof
+"""What somebody proved, with the host that they control by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOwnership:
+    """The domain that makes a tool the agent's, and how it was proven."""
+
+    domain: str
+    method: OwnershipMethod
+
+
+def find_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOwnership | None:
+    """The ownership of the tool's homepage or repository; None when neither belongs to the holder of the proofs."""
+    for place in _home(draft), _repository(draft):
+        if place is not None and (found := _match(proofs, place)):
+            return found
+    return None
+
+
+def find_listed_ownership(proofs: Sequence[OwnershipProof], tool: ToolRecordBase) -> ToolOwnership | None:
+    """The ownership of a listed tool: by its verified publisher only, where it has one."""
+    publisher = tool.publisher
+    if publisher and publisher.verified and publisher.domain:
+        return _match(proofs, publisher.domain)
+    return find_ownership(proofs, tool)
+
+
+def find_whole_ownership(proofs: Sequence[OwnershipProof], draft: ToolDraft) -> ToolOwnership | None:
+    """The ownership of a draft all of whose addresses belong to the holder; None otherwise.
+
+    Packages cannot be proven, so a draft that names one is not owned as a whole, except for an image in the registry of
+    the code host.
+    """
+    ownership = find_ownership(proofs, draft)
+    if ownership is None:
+        return None
+    claimed = (draft.publisher.domain if draft.publisher else None) or ""
+    places: list[str | None] = [_repository(draft) if draft.repository else "", claimed]
+    if draft.homepage_url:
+        places.append(_home(draft))
+    places += [_host(interface.url) for interface in draft.interfaces if interface.url]
+    places += [_image(package.registry, package.identifier) for package in draft.packages]
+    places.append(_namespace(draft.external_ids.mcp_registry))
+    mine = all(place == "" or (place and _match(proofs, place)) for place in places)
+    return ownership if mine else None
+
+
+def home_host(draft: ToolDraft) -> str | None:
+    """The host of the homepage, else of the repository's account; None when neither is named."""
+    return _home(draft) or _repository(draft)
+
+
+def _match(proofs: Sequence[OwnershipProof], place: str) -> ToolOwnership | None:
+    for proof in proofs:
+        domain = proof.domain
+        if domain and (place == domain or place.endswith(f".{domain}")):
+            pages = domain.endswith(tuple(_PAGES.values()))
+            method: OwnershipMethod = "github" if domain.endswith(".github.io") else "http"
+            return ToolOwnership(domain, "did" if proof.type == "did" and not pages else method)
+    return None
+
+
+def _host(url: str) -> str | None:
+    """The host of a URL; None when it contains a template."""
+    host = (urlsplit(url).hostname or "").lower().rstrip(".")
+    return None if "{" in host else host
+
+
+def _home(draft: ToolDraft) -> str | None:
+    """The host of the homepage; for a page at a code host, the account's."""
+    return _account(draft.homepage_url) if draft.homepage_url else None
+
+
+def _repository(draft: ToolDraft) -> str | None:
+    return _account(draft.repository.url) if draft.repository else None
+
+
+def _account(url: str) -> str | None:
+    host = _host(url)
+    pages = _PAGES.get((host or "").removeprefix("www."))
+    if pages is None:
+        return host
+    account = urlsplit(url).path.strip("/").partition("/")[0].lower()
+    return account + pages if account else None
+
+
+def _image(registry: str, identifier: str) -> str | None:
+    if registry == "oci" and identifier.startswith("ghcr.io/"):
+        return identifier.split("/")[1].lower() + _PAGES["github.com"]
+    return None
+
+
+def _namespace(name: str | None) -> str:
+    """The host of an MCP registry name: `io.github.acme/x` belongs to acme.github.io."""
+    return ".".join(reversed(name.partition("/")[0].lower().split("."))) if name else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +269,7 @@ def host_fault(host: str) -> str | None:
     return None
 
 
-TEXT_FLAGS: Final = {
-    "override": "Looks like an instruction that overrides others.",
-    "addressed": "Addresses models instead of readers.",
-    "steering": "Tells models which tool to choose.",
-    "secrecy": "Asks for secrets, or to hide something from the user.",
-    "markup": "Contains markup; texts must be plain.",
-    "tool_call": "Looks like a prompt template or a tool call.",
-    "shouting": "Is written in capitals.",
-    "hidden": "Hides text in white space or encoded data.",
-    "mixed_script": "Contains a word with letters of two scripts.",
-}
+TEXT_FLAGS: Final[dict[str, str]] = _PATTERNS["told"]
 """What a kind of flag means, in words."""
 
 
@@ -217,8 +324,8 @@ def judge_draft(
 
     `current` is the tool that it would change: its present record must belong to the submitter too.
     """
-    ownership = tool_ownership.find_whole_ownership(proofs, draft)
-    if current is not None and tool_ownership.find_listed_ownership(proofs, current) is None:
+    ownership = find_whole_ownership(proofs, draft)
+    if current is not None and find_listed_ownership(proofs, current) is None:
         ownership = None
     # The draft may have changed since the screening, whose flags then do not apply.
     flags = screening.flags if screening.draft == draft else find_injection_flags(draft)
@@ -248,3 +355,51 @@ def _check(name: str, found: Sequence[tuple[str, str]] = (), *, missing: bool = 
     outcome = "flagged" if found else "unproven" if missing else "passed"
     fields: list[FieldNote] = [{"pointer": pointer, "description": fault} for pointer, fault in found]
     return {"name": name, "outcome": outcome, "fields": fields}
+
+
+_CHUNK: Final = 1_000
+_SAVED_BY_MANY: Final = 10
+"""Names of tools with this many saves are protected against imitation."""
+
+
+class ToolNameIndex:
+    """The names of all tools and of verified publishers, as of the newest change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tools, self._publishers = TrigramIndex(), TrigramIndex()
+        self._seq = 0
+        self._lock = asyncio.Lock()
+
+    async def see(self, draft: ToolDraft, *, besides: str = "") -> DraftScreening:
+        """The injection flags of a draft and the names it resembles; `besides` is the draft's own
+        tool, if it has one.
+        """
+        flags = await thread_pools.SEARCH.run(draft_checks.find_injection_flags, draft)
+        async with self._lock:
+            await self._catch_up()
+            publisher = draft.publisher.name if draft.publisher else None
+            return DraftScreening(
+                draft,
+                flags,
+                tuple(self._tools.like(draft.name, besides=(besides,))),
+                tuple(self._publishers.like(publisher)) if publisher else (),
+            )
+
+    async def _catch_up(self) -> None:
+        while found := await self._store.scan(lambda tx: catalogue_queries.tools_since(tx, self._seq, limit=_CHUNK)):
+            for each in found:
+                self._apply(each)
+            self._seq = found[-1].seq
+
+    def _apply(self, changed: CatalogueTool) -> None:
+        if changed.status == "deleted":
+            self._tools.drop(changed.id)
+            return
+        document: dict[str, Any] = orjson.loads(changed.document)
+        publisher: dict[str, Any] = document.get("publisher") or {}
+        verified = bool(publisher.get("verified"))
+        protected = verified or changed.saves >= _SAVED_BY_MANY
+        self._tools.put(changed.id, document["name"], protected=protected)
+        if verified and publisher.get("name") and publisher.get("domain"):
+            self._publishers.put(publisher["domain"], publisher["name"], protected=True)

@@ -5,13 +5,15 @@ import gzip
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import orjson
 
 from negotiator.base.errors import NotFound
 from negotiator.base.schema import NoInput
-from negotiator.directory import catalogue_queries, exchange_entries, listing_answers
+from negotiator.directory import catalogue_queries, listing_answers
 from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.exchange_import import OFFICIAL_NAMESPACE, JsonObject, shortened_text
 from negotiator.directory.schemas_listing import (
     ListServers,
     ListTools,
@@ -29,6 +31,7 @@ from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 
 _public_operation = partial(Operation, access="public", tag="exchange")
+SERVER_JSON_SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 _CHUNK: Final = 1_000
 _EMPTY_PAGES: Final = 20
 """At most so many pages without a registered server are passed over in one call, so that clients do not ask in vain."""
@@ -152,7 +155,7 @@ class CatalogueExchange:
         found = await catalogue.search(listing_answers.search_request(query, self.cursors))
         documents = await self.catalogue_index.documents([hit.id for hit in found.hits])
         shown = [ToolView.model_validate_json(document) for document in documents]
-        views = [view for view in shown if exchange_entries.is_registered(view)]
+        views = [view for view in shown if is_registered(view)]
         if version not in (None, "latest"):
             views = [view for view in views if view.version == version]
         return views, listing_answers.next_cursor(query, found, self.cursors)
@@ -170,7 +173,7 @@ class CatalogueExchange:
         return self._shown(call, view, self._entry(view))
 
     def _entry(self, view: ToolView) -> dict[str, Any]:
-        return exchange_entries.render_server(view, self.base)
+        return render_server(view, self.base)
 
     def _shown(self, call: Call[Any], view: ToolView, body: dict[str, Any]) -> Answer:
         headers = listing_answers.cache_headers(call.caller, f'"{view.id}.{view.revision}"')
@@ -180,12 +183,7 @@ class CatalogueExchange:
         name = f"{named.namespace}/{named.name}"
         tool = await self.store.read(lambda tx: catalogue_queries.by_external(tx, name))
         view = tool and tool.view
-        if (
-            view is None
-            or not exchange_entries.is_registered(view)
-            or view.kind != "mcp_server"
-            or view.status == "quarantined"
-        ):
+        if view is None or not is_registered(view) or view.kind != "mcp_server" or view.status == "quarantined":
             raise NotFound("There is no such server.")
         return view
 
@@ -218,3 +216,62 @@ def _licences(document: bytes) -> list[str]:
     """The licences of a record's facts, each once."""
     evidence: list[dict[str, Any]] = orjson.loads(document)["evidence"]
     return sorted({line["licence"] for line in evidence if line["licence"]})
+
+
+def is_registered(view: ToolView) -> bool:
+    """Whether the tool has a registry name and a version, neither of which is invented."""
+    return bool(view.external_ids.mcp_registry and view.version)
+
+
+def own_namespace(base: str) -> str:
+    """The reversed host name of this server, as a namespace."""
+    return ".".join(reversed((urlsplit(base).hostname or "localhost").split(".")))
+
+
+def render_server(view: ToolView, base: str) -> JsonObject:
+    """The tool as an entry of the registry's answers: server.json, the registry's metadata and our own."""
+    server: JsonObject = {
+        "$schema": SERVER_JSON_SCHEMA,
+        "name": view.external_ids.mcp_registry,
+        "title": view.name,
+        "description": shortened_text(view.summary, 100),
+        "version": view.version,
+        "websiteUrl": view.homepage_url,
+        "repository": view.repository and view.repository.model_dump(exclude_none=True),
+        "packages": _packages(view),
+        "remotes": [
+            {"type": each.type, "url": each.url}
+            for each in view.interfaces
+            if each.type in {"streamable-http", "sse"} and each.url
+        ],
+    }
+    official = {
+        "status": "deleted" if view.status == "quarantined" else view.status,
+        "statusChangedAt": view.status_changed_at,
+        "statusMessage": view.status_message,
+        "publishedAt": view.created_at,
+        "updatedAt": view.updated_at,
+        "isLatest": True,
+    }
+    own = {"id": view.id, "url": f"{base}/api/v1/tools/{view.slug}", "category": view.category}
+    return {
+        "server": {name: value for name, value in server.items() if value},
+        "_meta": {
+            OFFICIAL_NAMESPACE: {name: value for name, value in official.items() if value is not None},
+            f"{own_namespace(base)}/directory": own,
+        },
+    }
+
+
+def _packages(view: ToolView) -> list[JsonObject]:
+    return [
+        {
+            "registryType": package.registry,
+            "identifier": package.identifier,
+            **({"version": package.version} if package.version else {}),
+            **({"fileSha256": package.sha256} if package.sha256 else {}),
+            "transport": {"type": "stdio"},
+        }
+        for package in view.packages
+        if package.registry != "cargo"
+    ]

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from datetime import datetime
 from email.utils import formatdate
 from functools import cache
 from typing import Any, Final
@@ -99,7 +98,7 @@ def search_request(query: ListTools, cursors: Cursors) -> SearchRequest:
     return SearchRequest(
         query=query.text,
         filters=_filters(query),
-        updated_since=None if since is None else _milliseconds(since),
+        updated_since=None if since is None else values.parse_timestamp(since),
         sort=sort,
         facets=query.facets,
         limit=query.limit,
@@ -129,7 +128,7 @@ def next_cursor(query: ListTools, page: SearchPage, cursors: Cursors) -> str | N
 def next_link(path: str, query: ListTools, cursor: str) -> str:
     """The `Link` header of the next page (RFC 8288)."""
     headers = query.model_dump(exclude={"cursor"}, exclude_defaults=True)
-    plain = {name: _spelled(value) for name, value in headers.items()}
+    plain = {name: str(value).lower() if isinstance(value, bool) else value for name, value in headers.items()}
     return f'<{path}?{urlencode({**plain, "cursor": cursor}, doseq=True)}>; rel="next"'
 
 
@@ -184,11 +183,3 @@ def _filters(query: ListTools) -> dict[str, list[str]]:
     if query.include_deleted:
         filters["status"] = [*filters.get("status", ("active", "deprecated")), "deleted"]
     return filters
-
-
-def _spelled(value: Any) -> Any:
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _milliseconds(moment: str) -> int:
-    return int(datetime.fromisoformat(moment).timestamp() * 1000)

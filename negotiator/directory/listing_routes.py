@@ -1,6 +1,6 @@
 """Reads the catalogue over HTTP. All operations are public; a credential that is sent must still be valid."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from negotiator.base import values
 from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.schema import NoInput
 from negotiator.directory import catalogue_queries, listing_answers
-from negotiator.directory.catalogue_index import CatalogueIndex
+from negotiator.directory.catalogue_index import CatalogueIndex, alternatives_to
 from negotiator.directory.schemas_listing import (
     TOOL_PATH,
     TOOLS_PATH,
@@ -24,7 +24,6 @@ from negotiator.directory.schemas_listing import (
     ToolList,
     ToolPath,
 )
-from negotiator.directory.tool_alternatives import ToolAlternatives
 from negotiator.directory.tool_record import ToolView
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
@@ -170,11 +169,10 @@ class CatalogueListing:
         headers["content-location"] = f"{self.base}{TOOLS_PATH}/{tool.slug}"
         return listing_answers.not_modified(call, headers) or Answer(tool.document, headers=headers)
 
-    async def alternatives(self, call: Call[ToolPath]) -> dict[str, Any]:
+    async def alternatives(self, call: Call[ToolPath]) -> AlternativeList:
         """Tools of the same kind and subcategory, up to five."""
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, call.input.id))
-        found = await ToolAlternatives(self.catalogue_index).find_for(orjson.loads(tool.document))
-        return {"items": [asdict(each) for each in found], "next_cursor": None}
+        return {"items": await alternatives_to(self.catalogue_index, orjson.loads(tool.document)), "next_cursor": None}
 
     async def batch(self, call: Call[BatchGet]) -> Answer:
         """Many tools; unknown ones are listed in `missing`, deleted ones are included."""

@@ -16,7 +16,7 @@ from negotiator.base.errors import Conflict, TooManyRequests
 from negotiator.directory import accounts_queries, catalogue_queries
 from negotiator.directory.accounts_queries import PROVEN, VETTED
 from negotiator.directory.catalogue_queries import CatalogueTool
-from negotiator.directory.claimed_identity import ClaimedIdentity
+from negotiator.directory.identity_proof import ClaimedIdentity
 from negotiator.directory.schemas_submissions import NewReport
 from negotiator.directory.tables import Report
 from negotiator.store import audit

@@ -9,7 +9,7 @@ from negotiator.agents.schemas import VERIFIED_EMAIL, AgentName
 from negotiator.base.schema import Lenient, Strict, example_schema, member_error, missing_members, requires_non_null
 from negotiator.base.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.base.values import Truth, Whole
-from negotiator.directory.claimed_identity import LONGEST_IDENTITY, ClaimedIdentity, is_did
+from negotiator.directory.identity_proof import LONGEST_IDENTITY, ClaimedIdentity, is_did
 from negotiator.trust.claims import mail_address
 
 ACCOUNT_REGISTER_PATH: Final = "/api/auth/register"

@@ -9,7 +9,6 @@ from negotiator.base.errors import InvalidRequest
 from negotiator.base.schema import Strict, example_schema
 from negotiator.base.values import QueryWhole
 from negotiator.directory.record_text import LineText, MomentText, ProseText
-from negotiator.directory.tool_keys import is_tracking_parameter
 from negotiator.directory.tool_record import (
     AuthType,
     CategorySlug,
@@ -21,6 +20,7 @@ from negotiator.directory.tool_record import (
     ToolKind,
     ToolStatus,
     ToolView,
+    is_tracking_parameter,
 )
 from negotiator.http.cursors import Cursor
 
@@ -194,10 +194,7 @@ class FacetView(TypedDict):
 
 
 class ToolList(TypedDict):
-    """A page of tools; `count` is of the page, `total` of the list. `query` is null without a query.
-
-    `total` and the counts of facets are estimates where the database searches a large catalogue and many tools match.
-    """
+    """A page of tools; `count` is of the page, `total` of the list. `query` is null without a query."""
 
     items: list[ListedTool]
     count: int

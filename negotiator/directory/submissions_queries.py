@@ -13,7 +13,7 @@ from negotiator.directory import catalogue_queries
 from negotiator.directory.schemas_listing import TOOLS_PATH
 from negotiator.directory.schemas_submissions import SUBMISSION_PATH, CheckView, SubmissionView, ToolReference
 from negotiator.directory.tables import Submission, SubmissionKey
-from negotiator.directory.tool_keys import CanonicalKey
+from negotiator.directory.tool_record import CanonicalKey
 from negotiator.store.ownership import delete_row
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, entity, insertion, table
 

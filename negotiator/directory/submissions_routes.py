@@ -1,20 +1,21 @@
-"""`POST /api/v1/tools`, `PATCH` and `DELETE /api/v1/tools/{id}`, `/api/v1/submissions`."""
+"""`POST /api/v1/tools`, `PATCH` and `DELETE /api/v1/tools/{id}`, `/api/v1/submissions`, reports about tools."""
 
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from negotiator.base.errors import Conflict
-from negotiator.base.scopes import TOOLS_WRITE
+from negotiator.base.scopes import TOOLS_READ, TOOLS_WRITE
+from negotiator.base.values import timestamp
 from negotiator.directory import (
     catalogue_queries,
     draft_checks,
-    submissions_drafts,
+    reports_queries,
     submissions_queries,
     submissions_transitions,
 )
 from negotiator.directory.address_reader import AddressReader
-from negotiator.directory.name_index import ToolNameIndex
+from negotiator.directory.draft_checks import ToolNameIndex
 from negotiator.directory.schemas_listing import TOOL_PATH, TOOLS_PATH
 from negotiator.directory.schemas_submissions import (
     SUBMISSION_PATH,
@@ -25,8 +26,10 @@ from negotiator.directory.schemas_submissions import (
     EditSubmission,
     EditTool,
     ListSubmissions,
+    NewReport,
     NewTool,
     ReadAddress,
+    ReportView,
     SubmissionId,
     SubmissionList,
     SubmissionView,
@@ -48,7 +51,7 @@ _SELDOM: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Submissions:
-    """Proposals of agents for the catalogue."""
+    """Proposals of agents for the catalogue, and their reports about tools."""
 
     base: str
     store: Store
@@ -161,6 +164,20 @@ class Submissions:
                 status=204,
                 refusals=(403, 404, 410, 412),
             ),
+            Operation(
+                name="report_tool",
+                method="POST",
+                path="/api/v1/tools/{id}/reports",
+                summary="Report a problem with a tool",
+                run=self.report,
+                input=NewReport,
+                output=ReportView,
+                status=201,
+                scopes=frozenset({TOOLS_READ}),
+                creates=True,
+                refusals=(400, 404, 409, 410, 422),
+                tag="submissions",
+            ),
         ]
 
     async def submit(self, call: Call[NewTool]) -> Answer:
@@ -187,7 +204,7 @@ class Submissions:
         call.require_condition()
         key, patch = call.input.id, call.input.patch
         tool = await self.store.read(lambda tx: catalogue_queries.require(tx, key))
-        screening = await self.name_index.see(submissions_drafts.patched_draft(tool.view, patch), besides=tool.id)
+        screening = await self.name_index.see(submissions_transitions.patched_draft(tool.view, patch), besides=tool.id)
 
         def unit(tx: Transaction) -> SubmissionView:
             tool = catalogue_queries.require(tx, key)
@@ -231,7 +248,9 @@ class Submissions:
             row = submissions_queries.find_own(tx, owner, body.id)
             if row.status not in submissions_queries.OPEN_STATUSES:
                 raise Conflict(f"The submission is {row.status}.", error="illegal_transition")
-            return row.tool, submissions_drafts.draft_of(tx, row, submissions_drafts.combined_proposal(row, body.patch))
+            return row.tool, submissions_transitions.draft_of(
+                tx, row, submissions_transitions.combined_proposal(row, body.patch)
+            )
 
         tool, draft = await self.store.read(current_draft)
         screening = await self.name_index.see(draft, besides=tool or "")
@@ -261,6 +280,23 @@ class Submissions:
             return self._view(tx, submissions_transitions.appeal(tx, call.caller, row, body.message))
 
         view: SubmissionView = await self.store.write(call.once(unit))
+        return view
+
+    async def report(self, call: Call[NewReport]) -> dict[str, Any]:
+        """Store a report; whether it led to a quarantine is not shown."""
+
+        def unit(tx: Transaction) -> dict[str, Any]:
+            row = reports_queries.add_report(tx, call.caller, call.input)
+            return {
+                "id": row.id,
+                "tool_id": row.tool,
+                "reason": row.reason,
+                "details": row.details,
+                "status": row.status,
+                "created_at": timestamp(row.created_at),
+            }
+
+        view: dict[str, Any] = await self.store.write(call.once(unit))
         return view
 
     def _accepted(self, view: SubmissionView) -> Answer:

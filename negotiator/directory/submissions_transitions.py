@@ -1,4 +1,5 @@
-"""The status changes of submissions, their quotas, and the removal of a tool by its verified publisher.
+"""How a proposal becomes a record, the status changes of submissions, their quotas, and the removal of a tool by its
+verified publisher.
 
 pending → approved | rejected | changes_requested → pending | withdrawn | expired after 90 days rejected → pending,
 once, by appeal
@@ -6,6 +7,8 @@ once, by appeal
 Each change adds an audit event with digests of the content before and after it.
 """
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,23 +17,127 @@ import orjson
 from negotiator.base import values
 from negotiator.base.caller import Caller
 from negotiator.base.errors import Conflict, Forbidden, TooManyRequests
-from negotiator.directory import (
-    accounts_queries,
-    catalogue_queries,
-    draft_checks,
-    submissions_drafts,
-    submissions_queries,
-    tool_ownership,
-)
+from negotiator.base.schema import apply_merge_patch
+from negotiator.directory import accounts_queries, catalogue_queries, draft_checks, submissions_queries
 from negotiator.directory.accounts_queries import PROVEN, VETTED
-from negotiator.directory.draft_checks import DraftScreening, DraftVerdict
-from negotiator.directory.submissions_drafts import DraftJson
+from negotiator.directory.draft_checks import DraftScreening, DraftVerdict, HostProof, OwnershipProof, ToolOwnership
 from negotiator.directory.tables import Submission
-from negotiator.directory.tool_keys import CanonicalKey, keys_of
-from negotiator.directory.tool_ownership import HostProof, OwnershipProof
-from negotiator.directory.tool_record import ToolDraft, ToolRecordBase
+from negotiator.directory.tool_record import (
+    CanonicalKey,
+    EvidenceMethod,
+    FieldEvidence,
+    ProvenPublisher,
+    ToolDraft,
+    ToolRecord,
+    ToolRecordBase,
+    ToolView,
+    keys_of,
+)
+from negotiator.http.input import validate
 from negotiator.store import audit
 from negotiator.store.statement import Transaction
+
+_DRAFT: Final = frozenset(ToolDraft.model_fields)
+_MOST_EVIDENCE: Final = 40
+
+DraftJson = dict[str, Any]
+"""A draft or a merge patch of one, as a submitter sends it."""
+
+
+def draft_json(draft: ToolDraft) -> DraftJson:
+    """A draft as the JSON a submitter would send, without empty members."""
+    members = draft.model_dump(mode="json", include=set(_DRAFT))
+    if draft.publisher:
+        members["publisher"] = {"name": draft.publisher.name, "domain": draft.publisher.domain}
+    return {name: value for name, value in members.items() if value not in (None, [], {})}
+
+
+def patched_draft(current: ToolDraft, patch: DraftJson) -> ToolDraft:
+    """The draft with a merge patch applied; 422 with a pointer for each fault."""
+    draft: ToolDraft = validate(ToolDraft, apply_merge_patch(draft_json(current), patch))
+    draft_checks.require_acceptable(draft)
+    return draft
+
+
+def combined_proposal(row: Submission, patch: DraftJson) -> DraftJson:
+    """The proposal after its submitter's change: merged into a draft, or members of a patch replaced."""
+    before: DraftJson = orjson.loads(row.proposed)
+    return apply_merge_patch(before, patch) if row.type == "create" else {**before, **patch}
+
+
+def draft_of(tx: Transaction, row: Submission, proposed: DraftJson) -> ToolDraft:
+    """The draft of a submission: its own, or the present tool with the patch applied; 410, 422."""
+    if row.tool and row.type == "update":
+        return patched_draft(catalogue_queries.require(tx, row.tool).view, proposed)
+    draft: ToolDraft = validate(ToolDraft, proposed)
+    draft_checks.require_acceptable(draft)
+    return draft
+
+
+def require_new(tx: Transaction, draft: ToolDraft, *, of: str = "") -> None:
+    """Refuse with 409 `duplicate` a draft that shares a key with another tool, deleted tools included."""
+    found = catalogue_queries.duplicates(tx, draft, of=of)
+    for (kind, value), key in found.items():
+        tool = catalogue_queries.find(tx, key)
+        if tool is not None:
+            raise duplicate_conflict({"id": tool.id, "slug": tool.slug, "on": kind, "value": value})
+
+
+def duplicate_conflict(existing: dict[str, str]) -> Conflict:
+    """The 409 for a duplicate; `existing` refers to the original."""
+    return Conflict("The directory has this already.", error="duplicate", members={"existing": existing})
+
+
+def record_of(tx: Transaction, row: Submission, draft: ToolDraft, *, proofs: Sequence[OwnershipProof]) -> ToolRecord:
+    """The record to store: the draft, its evidence, and its publisher, verified if the submitter owns the tool."""
+    ownership = draft_checks.find_ownership(proofs, draft)
+    method: EvidenceMethod = "owner" if ownership else "submission"
+    moment, source = values.timestamp(values.now()), f"submission {row.id}"
+    members = draft.model_dump(include=set(_DRAFT))
+    if row.type == "create" or row.tool is None:
+        lines = [FieldEvidence(source=source, checked_at=moment, method=method)]
+        return ToolRecord.model_validate(
+            {**members, "publisher": _publisher(draft, ownership, None), "evidence": lines}
+        )
+    current = catalogue_queries.require(tx, row.tool).view
+    changed = sorted(orjson.loads(row.proposed)) or ["publisher"]
+    lines = [
+        *(line for line in current.evidence if line.field not in changed),
+        *(FieldEvidence(field=name, source=source, checked_at=moment, method=method) for name in changed),
+    ]
+    return ToolRecord.model_validate(
+        {
+            **current.record.model_dump(),
+            **members,
+            "publisher": _publisher(draft, ownership, current),
+            "evidence": lines[-_MOST_EVIDENCE:],
+        }
+    )
+
+
+def digest(document: bytes) -> str | None:
+    """SHA-256 of a document for the audit trail; None when it is empty."""
+    return hashlib.sha256(document).hexdigest() if document else None
+
+
+def _publisher(draft: ToolDraft, ownership: ToolOwnership | None, current: ToolView | None) -> ProvenPublisher | None:
+    """The claimed publisher, verified if proven now, or before and nothing relevant has changed."""
+    claimed = draft.publisher
+    if ownership:
+        return ProvenPublisher(
+            name=claimed.name if claimed else None, domain=ownership.domain, verified=True, method=ownership.method
+        )
+    if claimed is None:
+        return None
+    before = current.publisher if current else None
+    unchanged = current is not None and (
+        (claimed.name, claimed.domain) == ((before.name, before.domain) if before else None)
+        and (draft.homepage_url, draft.repository) == (current.homepage_url, current.repository)
+    )
+    if unchanged:
+        return before
+    return ProvenPublisher(name=claimed.name, domain=claimed.domain)
+
 
 MOST_OPEN_SUBMISSIONS: Final = 5
 SUBMISSIONS_PER_DAY: Final = 10
@@ -66,7 +173,7 @@ def take_down(tx: Transaction, caller: Caller, key: str, *, expected: int | None
     """
     tool = catalogue_queries.require(tx, key)
     view = tool.view
-    ownership = tool_ownership.find_listed_ownership(accounts_queries.proven_identities(tx, caller.client_id), view)
+    ownership = draft_checks.find_listed_ownership(accounts_queries.proven_identities(tx, caller.client_id), view)
     if ownership is None:
         raise Forbidden(
             "Only the verified publisher of the tool may take it down; report it instead.", error="not_owner"
@@ -85,11 +192,11 @@ _APPEAL_WITHIN: Final = 30 * values.DAY
 def propose(tx: Transaction, caller: Caller, draft: ToolDraft, screening: DraftScreening) -> Submission:
     """Submit a new tool: 409 `duplicate`, 409 and 429 at the quotas. Some submissions are approved at once."""
     require_quota(tx, caller)
-    submissions_drafts.require_new(tx, draft)
+    require_new(tx, draft)
     keys = keys_of(draft)
     _require_no_other(tx, caller.principal, keys)
     verdict = _judge(tx, caller, draft, screening)
-    document = orjson.dumps(submissions_drafts.draft_json(draft))
+    document = orjson.dumps(draft_json(draft))
     row = _new(caller, "create", proposed=document, verdict=verdict)
     submissions_queries.add(tx, row, keys)
     _audit(tx, "submission.made", None, row, caller.actor)
@@ -101,8 +208,8 @@ def request_change(
 ) -> Submission:
     """Submit a change to a tool, under the same rules."""
     require_quota(tx, caller)
-    draft = submissions_drafts.patched_draft(tool.view, patch)
-    submissions_drafts.require_new(tx, draft, of=tool.id)
+    draft = patched_draft(tool.view, patch)
+    require_new(tx, draft, of=tool.id)
     verdict = _judge(tx, caller, draft, screening, current=tool.view)
     row = _new(caller, "update", proposed=orjson.dumps(patch), verdict=verdict, tool=tool.id)
     submissions_queries.add(tx, row)
@@ -113,9 +220,9 @@ def request_change(
 def change(tx: Transaction, caller: Caller, row: Submission, patch: DraftJson, screening: DraftScreening) -> Submission:
     """Change an open submission and queue it again."""
     _require_status(row, submissions_queries.OPEN_STATUSES, "pending")
-    proposed = submissions_drafts.combined_proposal(row, patch)
-    draft = submissions_drafts.draft_of(tx, row, proposed)
-    submissions_drafts.require_new(tx, draft, of=row.tool or "")
+    proposed = combined_proposal(row, patch)
+    draft = draft_of(tx, row, proposed)
+    require_new(tx, draft, of=row.tool or "")
     if row.type == "create":
         keys = keys_of(draft)
         _require_no_other(tx, row.owner, keys, but=row.id)
@@ -138,7 +245,7 @@ def change(tx: Transaction, caller: Caller, row: Submission, patch: DraftJson, s
 def prove(tx: Transaction, caller: Caller, row: Submission, screening: DraftScreening, host: str) -> Submission:
     """Note that the submitter of an open submission proved the host by a file, and check it again."""
     _require_status(row, submissions_queries.OPEN_STATUSES, row.status)
-    draft = submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
+    draft = draft_of(tx, row, orjson.loads(row.proposed))
     verdict = _judge(tx, caller, draft, screening, proven_host=host)
     after = submissions_queries.save(
         tx, row, proven_host=host, checks=orjson.dumps(verdict.checks), alike=_similar_tools(verdict)
@@ -167,9 +274,7 @@ def appeal(tx: Transaction, caller: Caller, row: Submission, message: str) -> Su
     require_open_quota(tx, caller)
     after = submissions_queries.save(tx, row, status="pending", appeal=message)
     if row.type == "create":
-        submissions_queries.replace_keys(
-            tx, row.id, keys_of(submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed)))
-        )
+        submissions_queries.replace_keys(tx, row.id, keys_of(draft_of(tx, row, orjson.loads(row.proposed))))
     _audit(tx, "submission.appealed", row, after, caller.actor)
     return after
 
@@ -181,14 +286,14 @@ def approve(tx: Transaction, key: str, *, actor: str = OPERATOR, note: str = "")
     """
     row = submissions_queries.find(tx, key)
     _require_status(row, ("pending",), "approved")
-    draft = submissions_drafts.draft_of(tx, row, orjson.loads(row.proposed))
-    submissions_drafts.require_new(tx, draft, of=row.tool or "")
+    draft = draft_of(tx, row, orjson.loads(row.proposed))
+    require_new(tx, draft, of=row.tool or "")
     before = catalogue_queries.find(tx, row.tool).document if row.tool else b""  # pyright: ignore[reportOptionalMemberAccess]
     proofs = _proofs(tx, row.agent, row.proven_host)
-    tool = catalogue_queries.put(tx, submissions_drafts.record_of(tx, row, draft, proofs=proofs), actor=actor)
+    tool = catalogue_queries.put(tx, record_of(tx, row, draft, proofs=proofs), actor=actor)
     after = submissions_queries.save(tx, row, status="approved", tool=tool.id, note=note, reason=None)
     _audit(tx, "submission.approved", row, after, actor)
-    detail = {"before": submissions_drafts.digest(before), "after": submissions_drafts.digest(tool.document)}
+    detail = {"before": digest(before), "after": digest(tool.document)}
     audit.record(tx, "tool.changed" if before else "tool.listed", tool.id, actor=actor, **detail)
     for other in submissions_queries.find_competing(tx, keys_of(draft)):
         _close(tx, other, "rejected", actor=actor, reason="duplicate", tool=tool.id)
@@ -221,7 +326,7 @@ def _require_no_other(tx: Transaction, owner: str, keys: list[CanonicalKey], *, 
     """409 `duplicate` when another open submission of the owner's claims one of these keys."""
     for row in submissions_queries.find_competing(tx, keys):
         if row.owner == owner and row.id != but:
-            raise submissions_drafts.duplicate_conflict({"submission": row.id, "status": row.status})
+            raise duplicate_conflict({"submission": row.id, "status": row.status})
 
 
 def _new(caller: Caller, kind: str, *, proposed: bytes, verdict: DraftVerdict, tool: str | None = None) -> Submission:
@@ -278,7 +383,7 @@ def _judge(
 def _owns(tx: Transaction, proofs: list[OwnershipProof], tool: str) -> bool:
     """Whether the listed tool is the holder's of these proofs too: nobody imitates themselves."""
     found = catalogue_queries.find(tx, tool) if proofs else None
-    return found is not None and bool(tool_ownership.find_listed_ownership(proofs, found.view))
+    return found is not None and bool(draft_checks.find_listed_ownership(proofs, found.view))
 
 
 def _proofs(tx: Transaction, agent: str, proven_host: str | None) -> list[OwnershipProof]:
@@ -306,7 +411,7 @@ def _require_status(row: Submission, states: tuple[str, ...], to: str) -> None:
 def _audit(
     tx: Transaction, event: str, before: Submission | None, after: Submission, actor: str, **detail: str
 ) -> None:
-    was = submissions_drafts.digest(submissions_queries.fingerprint(before)) if before else None
-    now = submissions_drafts.digest(submissions_queries.fingerprint(after))
+    was = digest(submissions_queries.fingerprint(before)) if before else None
+    now = digest(submissions_queries.fingerprint(after))
     changes = {"reason": after.reason} if after.reason else {}
     audit.record(tx, event, after.id, actor=actor, before=was, after=now, **changes, **detail)

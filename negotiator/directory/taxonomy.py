@@ -25,9 +25,12 @@ class Category:
     crosswalk: Mapping[str, tuple[str, ...]]
 
 
-def load_taxonomy(path: Path) -> dict[str, Category]:
-    """The categories of a TOML file by slug, in the order of the file."""
-    entries = tomllib.loads(path.read_text("utf-8"))["category"]
+_CONTENT: Final = Path(__file__).parent / "content"
+
+
+def _categories() -> dict[str, Category]:
+    """The categories by slug, in the order of the file."""
+    entries = tomllib.loads((_CONTENT / "taxonomy.toml").read_text("utf-8"))["category"]
     return {
         entry["slug"]: Category(
             entry["slug"],
@@ -41,10 +44,8 @@ def load_taxonomy(path: Path) -> dict[str, Category]:
     }
 
 
-TAXONOMY: Final = load_taxonomy(Path(__file__).parent / "content" / "taxonomy.toml")
-TASKS: Final[Mapping[str, str]] = tomllib.loads((Path(__file__).parent / "content" / "tasks.toml").read_text("utf-8"))[
-    "tasks"
-]
+TAXONOMY: Final = _categories()
+TASKS: Final[Mapping[str, str]] = tomllib.loads((_CONTENT / "tasks.toml").read_text("utf-8"))["tasks"]
 """What people want done in their words, for each subcategory."""
 SUBCATEGORIES: Final = frozenset(slug for category in TAXONOMY.values() for slug in category.subcategories)
 """The slugs of all subcategories; each belongs to one category."""

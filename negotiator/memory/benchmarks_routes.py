@@ -18,8 +18,7 @@ from negotiator.memory.benchmarks_figures import (
     MIN_DEAL_AGE_DAYS,
     BenchmarkCell,
 )
-from negotiator.memory.schemas_wins import BENCHMARKS_PATH, WinRole
-from negotiator.memory.wins_savings import gains_when_higher
+from negotiator.memory.schemas_wins import BENCHMARKS_PATH, WinRole, gains_when_higher
 from negotiator.numbers.written import CurrencyCode
 from negotiator.store.store import Store
 

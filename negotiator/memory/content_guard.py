@@ -8,9 +8,11 @@ action that a model with tools could take. Texts are compared as people see them
 
 import hashlib
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable
-from typing import Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
 
 from negotiator.base.search_terms import bare_text, split_words
 
@@ -56,43 +58,10 @@ def text_digest(text: str, counterparty: str | None) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-_RULES: Final = (
-    r"(?:instructions?|rules?|prompts?|limits?|guidelines?|polic(?:y|ies)|constraints?|guardrails?|orders|directives?"
-    r"|safety|memories|walk ?away|floor)"
-)
+_CONTENT: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _PATTERNS: Final = {
-    "addresses_a_model": re.compile(
-        rf"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{{0,40}}"
-        rf"\b(?:previous|prior|above|earlier|preceding|all|any|every|your|system|safety)\b.{{0,30}}\b{_RULES}\b"
-        r"|\byou are (?:now|no longer) (?:an? |the )?(?:\w+ )?(?:ai|assistant|agent|model|bot|dan|admin|bound|allowed"
-        r"|required|restricted|in)\b"
-        r"|\b(?:as|dear|hey|attention|note (?:to|for)|hello|hi),? (?:an? |the |this |any |all )?(?:ai|assistant|llm"
-        r"|language model|ai (?:agent|model|assistant)s?)\b"
-        r"|\b(?:system|developer|hidden) (?:prompt|message|override|instruction)s?\b|\bjailbreak"
-        r"|\bnew instructions?\s*:|\b(?:reveal|print|repeat|output|leak|exfiltrate)\b.{0,30}\b(?:prompt|api key|token"
-        r"|credentials?|secrets?|memories|reservation|walk ?away)\b"
-        r"|\b(?:when|if|once|after|whenever) (?:you|the (?:ai|assistant|agent|model))"
-        r" (?:read|recall|retrieve|see|load)s? this\b"
-        r"|\bfrom now on,? (?:you|always|never)\b|\b(?:do not|don't|never|without) (?:tell|inform|warn|notify|mention"
-        r"|telling|informing|warning|notifying)\w*\b.{0,25}\b(?:user|owner|human|operator|principal)\b",
-        re.DOTALL,
-    ),
-    "gives_orders": re.compile(
-        r"(?:^|[.!?:;]\s*|\b(?:you|assistant|agent) (?:must|should|shall|will|have to|are to|need to)\s+|\bplease\s+"
-        r"|\bassistant,?\s+)"
-        r"(?:always |automatically |immediately |silently |now )+(?:approve|accept|agree|authori[sz]e|pay|transfer"
-        r"|wire|send|disclose|confirm)\b.{0,30}\b(?:any|every|all|whatever|requests?|prices?|payments?|transfers?|money"
-        r"|funds|everything)\b"
-        r"|\b(?:call|invoke|execute|run)\s+(?:the\s+)?[`'\"]?(?:[a-z]+_[a-z_]+|tool\b|function\b)",
-        re.DOTALL | re.MULTILINE,
-    ),
-    "imitates_markup": re.compile(
-        r"^[^\S\n]*(?:system|assistant)\s*:|<\|[a-z_]+\|>|\[/?(?:inst|sys|system)\]|<<sys>>"
-        r"|</?(?:system|assistant|tool|function|memory|memories|context|instructions?|data)\b[^>]{0,40}>"
-        r"|[\"'](?:tool_calls?|function_call|role)[\"']\s*:|^[^\S\n]*```(?:tool|function|system)|^#{1,3}\s*(?:system|instructions?)\b",
-        re.MULTILINE,
-    ),
-    "encoded": re.compile(r"(?:[a-z0-9+/]{4}){20,}={0,2}|(?:[0-9a-f]{2}){40,}"),
+    reason: re.compile("|".join(parts).replace("@rules", _CONTENT["parts"]["rules"]), re.DOTALL | re.MULTILINE)
+    for reason, parts in _CONTENT["patterns"].items()
 }
 _SECRET: Final = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}"

@@ -1,8 +1,7 @@
 """An in-memory search index over one owner's memories: BM25 over words, cosine over vectors, times recency and trust.
 
-BM25 after Robertson and Zaragoza (2009). The keyword index keeps every term of every text as a pair of numbers. Packed
-pairs are sorted by term; newer pairs are scanned until there are enough of them to pack again. A word of a query may be
-answered by several terms, each with a weight; a word that no text has is answered by terms that are spelled like it.
+BM25 after Robertson and Zaragoza (2009). A word of a query may be answered by several terms, each with a weight; a word
+that no text has is answered by terms that are spelled like it.
 
 Both scores are added as numbers, not as ranks: a convex combination loses less than reciprocal rank fusion and needs no
 tuning to a corpus (Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval"; measured in
@@ -10,6 +9,7 @@ docs/benchmarks.md). Recency and trust change the order; they hide nothing.
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
@@ -24,7 +24,6 @@ from negotiator.memory.glossary import QueryTerm
 
 _SATURATION: Final = 1.2
 _LENGTH: Final = 0.75
-_FEW: Final = 256
 _SPELLED_ALIKE: Final = 78
 _SPELLING_WEIGHT: Final = 0.7
 _SHORTEST_MISSPELLED: Final = 4
@@ -36,13 +35,10 @@ class KeywordIndex:
     """An inverted index. Rows are only appended: a changed text is a new row."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._postings: dict[str, array[int]] = {}
+        """For each term the rows that have it, each followed by how often."""
         self._by_initial: dict[str, list[str]] = {}
-        self._terms = array("i")
-        self._rows = array("i")
         self._lengths = array("i")
-        self._packed = _Postings.packed(self._terms, self._rows, 0)
-        self._loose: tuple[KeywordArray, KeywordArray] | None = None
         self._norm: KeywordArray = np.zeros(0, np.float32)
 
     def __len__(self) -> int:
@@ -50,18 +46,13 @@ class KeywordIndex:
 
     def extend(self, texts: Sequence[Sequence[str]]) -> None:
         """Add texts, each as its list of terms."""
-        numbers = self._numbers
         for terms in texts:
-            self._rows.extend([len(self._lengths)] * len(terms))
-            for term in terms:
-                if term not in numbers:
-                    numbers[term] = len(numbers)
+            for term, count in Counter(terms).items():
+                if term not in self._postings:
+                    self._postings[term] = array("i")
                     self._by_initial.setdefault(term[:1], []).append(term)
-                self._terms.append(numbers[term])
+                self._postings[term].extend((len(self), count))
             self._lengths.append(len(terms))
-        self._loose = None
-        if len(self) - self._packed.texts > max(_FEW, self._packed.texts // 4):
-            self._packed = _Postings.packed(self._terms, self._rows, len(self))
 
     def scores(self, query: Iterable[QueryTerm]) -> KeywordArray:
         """The share of the query that each row matches: float32 [rows].
@@ -82,7 +73,7 @@ class KeywordIndex:
         """The rows that have one of the terms, and the score of the best of them in each row."""
         parts: list[tuple[KeywordArray, KeywordArray]] = []
         for term, weight in alternatives.items():
-            rows, counts = self._of(self._numbers.get(term))
+            rows, counts = self._of(term)
             if len(rows):
                 parts.append((rows, weight * (_SATURATION + 1) * counts / (counts + norm[rows])))
         if len(parts) < 2:
@@ -95,23 +86,16 @@ class KeywordIndex:
     def _spelled(self, alternatives: QueryTerm) -> QueryTerm:
         """The terms; if no text has any of them, those that are spelled like the first, with the same initial."""
         word = next(iter(alternatives))
-        if len(word) < _SHORTEST_MISSPELLED or any(term in self._numbers for term in alternatives):
+        if len(word) < _SHORTEST_MISSPELLED or any(term in self._postings for term in alternatives):
             return alternatives
         return _spelled_alike(word, self._by_initial.get(word[0], []))
 
-    def _of(self, number: int | None) -> tuple[KeywordArray, KeywordArray]:
+    def _of(self, term: str) -> tuple[KeywordArray, KeywordArray]:
         """The rows in which a term occurs, and how often."""
-        if number is None:
+        if term not in self._postings:
             return _NOWHERE
-        rows, counts = self._packed.of(number)
-        if len(self) == self._packed.texts:
-            return rows, counts
-        if self._loose is None:
-            start = self._packed.pairs
-            self._loose = np.array(self._terms[start:]), np.array(self._rows[start:])
-        terms, places = self._loose
-        newer, often = np.unique(places[terms == number], return_counts=True)
-        return np.concatenate([rows, newer]), np.concatenate([counts, often.astype(np.float32)])
+        pairs = np.array(self._postings[term]).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1].astype(np.float32)
 
     def _length_norm(self) -> KeywordArray:
         """BM25's length normalisation of each row."""
@@ -126,34 +110,6 @@ def _spelled_alike(word: str, known: Sequence[str]) -> QueryTerm:
     """Up to three of the known terms that are spelled like a word."""
     near = process.extract(word, known, scorer=fuzz.ratio, limit=3, score_cutoff=_SPELLED_ALIKE)
     return {term: _SPELLING_WEIGHT for term, _, _ in near}
-
-
-@dataclass(frozen=True, slots=True)
-class _Postings:
-    """Rows and counts by term, of the first `texts` texts; `starts` says where those of each term begin."""
-
-    texts: int
-    pairs: int
-    starts: KeywordArray
-    rows: KeywordArray
-    counts: KeywordArray
-
-    @classmethod
-    def packed(cls, terms: "array[int]", rows: "array[int]", texts: int) -> "_Postings":
-        pairs = np.array(terms, np.int64) << 32 | np.array(rows, np.int64)
-        found, counts = np.unique(pairs, return_counts=True)
-        by_term = found >> 32
-        most = int(by_term[-1]) + 2 if len(found) else 1
-        starts = np.searchsorted(by_term, np.arange(most))
-        places = (found & 0xFFFFFFFF).astype(np.int32)
-        return cls(texts, len(terms), starts, places, counts.astype(np.float32))
-
-    def of(self, number: int) -> tuple[KeywordArray, KeywordArray]:
-        """The rows and counts of one term."""
-        if number + 1 >= len(self.starts):
-            return _NOWHERE
-        span = slice(self.starts[number], self.starts[number + 1])
-        return self.rows[span], self.counts[span]
 
 
 _NOWHERE: Final = np.zeros(0, np.int32), np.zeros(0, np.float32)

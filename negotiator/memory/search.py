@@ -1,37 +1,147 @@
 """Search over an owner's memories: by a query, and by the vector of a new text to find one that is almost the same; and
-the replacing of stored vectors, of one memory that changed, and of all when the model or what is embedded changes.
+the replacing of stored vectors, of one memory that changed, and of all when the model or what is embedded changes. The
+indexes of this process are built on first use, updated by the owner's counter, and evicted by size.
 
 Vectors of two models are never compared: until a memory has its new vector, it is found by its words. Vectors of the
 same model and an older form are compared until they are made anew.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
 
 import orjson
 from sqlalchemy import BigInteger, LargeBinary, String, bindparam, func, select, update
 from sqlmodel import col
 
 from negotiator.base import values
+from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.errors import Unavailable
 from negotiator.memory import content_guard, memories_queries
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index_cache import MemoryIndexCache
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory, SearchMemories, SearchMode
 from negotiator.memory.search_filters import compile_filters
-from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
-from negotiator.memory.tables import Memory
+from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searchable_terms
+from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.runtime import thread_pools
 from negotiator.runtime.fault_log import FaultLog
-from negotiator.store.statement import Query, Statement, Transaction
+from negotiator.store.statement import Query, Statement, Transaction, table
 from negotiator.store.store import Store
 
 if TYPE_CHECKING:
     from negotiator.memory.index import MemoryIndex, RankedRow
+
+
+IndexRow = tuple[Any, ...]
+CACHE_BYTES: Final = 96 * 1024 * 1024
+_FEW: Final = 32
+
+_COUNTERS = Query(
+    select(col(MemoryOwner.stamp), col(MemoryOwner.removed)).where(col(MemoryOwner.owner) == bindparam("owner")), tuple
+)
+
+
+_SINCE = Query(
+    select(
+        *(
+            table(Memory).c[name]
+            for name in ("id", "document", "model", "vector", "status", "trust", "expires_at", "created_at")
+        )
+    )
+    .where(col(Memory.owner) == bindparam("owner"), col(Memory.stamp) > bindparam("stamp"))
+    .order_by(col(Memory.stamp), col(Memory.id)),
+    tuple,
+)
+
+
+class MemoryIndexCache:
+    """Gives an owner's up-to-date index.
+
+    Only vectors of these models are compared; those of others than the first are to be made anew.
+    """
+
+    def __init__(self, store: Store, models: Sequence[str], *, capacity: int = CACHE_BYTES) -> None:
+        self._store = store
+        self._models = models
+        self._capacity = capacity
+        self._indexes = BoundedCache[str, "MemoryIndex"](capacity)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def held_bytes(self) -> int:
+        """The size of all indexes in memory, as `capacity` counts it."""
+        return self._indexes.size
+
+    async def of(self, owner: str) -> "MemoryIndex":
+        """The owner's index with every change committed before the call."""
+        stamp, removed = await self._store.read(lambda tx: _owner_stamps(tx, owner))
+        index = self._indexes.get(owner)
+        if index is None or index.stamp < stamp:
+            lock = self._locks.setdefault(owner, asyncio.Lock())
+            async with lock:
+                index = self._indexes.get(owner)
+                if index is None or index.stamp < stamp:
+                    index = await self._caught_up(owner, index, removed)
+        self._indexes.put(owner, index, min(index.cost, self._capacity))
+        return index
+
+    async def _caught_up(self, owner: str, index: "MemoryIndex | None", removed: int) -> "MemoryIndex":
+        """The index with the changes it lacks; many changes build a new one on a thread."""
+        if index is not None and index.stamp >= removed and not index.stale:
+            since = index.stamp
+            stamp, found = await self._store.scan(lambda tx: _since(tx, owner, since))
+            if len(found) <= _FEW:
+                return self._filled(index, stamp, found)
+        stamp, found = await self._store.scan(lambda tx: _since(tx, owner, 0))
+        return await thread_pools.SEARCH.run(self._filled, None, stamp, found)
+
+    def _filled(self, index: "MemoryIndex | None", stamp: int, found: Sequence[IndexRow]) -> "MemoryIndex":
+        """The index, or a new one, with these rows; a vector of another model is left out."""
+        # numpy is imported on the first search, not by every process.
+        from negotiator.memory.index import IndexedMemory, MemoryIndex
+
+        indexed: list[IndexedMemory] = []
+        for key, document, model, vector, status, trust, expires, created in found:
+            facts: dict[str, Any] = orjson.loads(document)
+            indexed.append(
+                IndexedMemory(
+                    id=key,
+                    terms=searchable_terms(facts["text"], facts["counterparty"], facts["tags"]),
+                    vector=vector if model in self._models else None,
+                    document=document,
+                    status=status,
+                    trust=trust,
+                    ageless=facts["pinned"] or facts["kind"] == "win",
+                    created=created,
+                    expires=expires,
+                )
+            )
+        index = MemoryIndex(stamp) if index is None else index
+        index.put(indexed)
+        index.outdated |= any(model != self._models[0] for _, _, model, *_ in found)
+        index.stamp = stamp
+        return index
+
+    def held(self, owner: str) -> "MemoryIndex | None":
+        """The owner's index as it is, if there is one."""
+        return self._indexes.get(owner)
+
+    def forget(self, owner: str) -> None:
+        """Drop the owner's index."""
+        self._indexes.drop(owner)
+
+
+def _owner_stamps(tx: Transaction, owner: str) -> tuple[int, int]:
+    """The owner's stamp and the stamp of the last erasure; zeros for an owner without memories."""
+    return tx.one(_COUNTERS, owner=owner) or (0, 0)
+
+
+def _since(tx: Transaction, owner: str, stamp: int) -> tuple[int, list[IndexRow]]:
+    return _owner_stamps(tx, owner)[0], tx.all(_SINCE, owner=owner, stamp=stamp)
+
 
 _BY_WORDS: Final = "These were found by their words alone."
 _WORDS_ONLY: Final = (
@@ -60,7 +170,7 @@ class MemorySearch:
         self._renewing: dict[str, asyncio.Task[None]] = {}
         self._faults = FaultLog("vectors are not made anew")
         self._turn = asyncio.Lock()
-        self._vectors: OrderedDict[tuple[str, str], VectorArray] = OrderedDict()
+        self._vectors = BoundedCache[tuple[str, str], VectorArray](_CACHED_VECTORS)
 
     @property
     def index_bytes(self) -> int:
@@ -156,8 +266,7 @@ class MemorySearch:
     def forget(self, owner: str) -> None:
         """Drop everything that this process caches for an owner."""
         self._indexes.forget(owner)
-        for key in [key for key in self._vectors if key[0] == owner]:
-            del self._vectors[key]
+        self._vectors.clear()
 
     async def close(self) -> None:
         """Stop making vectors anew."""
@@ -193,14 +302,10 @@ class MemorySearch:
 
     async def _vector(self, owner: str, text: str) -> VectorArray:
         """The query's vector, cached for the same owner."""
-        key = owner, text
-        if key in self._vectors:
-            self._vectors.move_to_end(key)
-            return self._vectors[key]
-        [vector] = await self._embedder.embed_texts([text])
-        self._vectors[key] = vector
-        if len(self._vectors) > _CACHED_VECTORS:
-            self._vectors.popitem(last=False)
+        vector = self._vectors.get((owner, text))
+        if vector is None:
+            [vector] = await self._embedder.embed_texts([text])
+            self._vectors.put((owner, text), vector, 1)
         return vector
 
 

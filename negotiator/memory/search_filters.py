@@ -95,7 +95,8 @@ def _matches(found: Any, operator: str, expected: Any) -> bool:
     if isinstance(found, list):
         return any(_matches(one, operator, expected) for one in cast(list[Any], found))
     if operator == "eq":
-        return (type(found) is type(expected) and found == expected) or _numbers_equal(found, expected)
+        both_numbers = _is_number(found) and _is_number(expected)
+        return (type(found) is type(expected) or both_numbers) and found == expected
     if operator == "in":
         return any(_matches(found, "eq", one) for one in expected)
     return _ordered(found, operator, expected)
@@ -104,10 +105,6 @@ def _matches(found: Any, operator: str, expected: Any) -> bool:
 def _ordered(found: Any, operator: str, expected: Any) -> bool:
     both_text = isinstance(found, str) and isinstance(expected, str)
     return (both_text or (_is_number(found) and _is_number(expected))) and _ORDERS[operator](found, expected)
-
-
-def _numbers_equal(found: Any, expected: Any) -> bool:
-    return _is_number(found) and _is_number(expected) and found == expected
 
 
 def _is_number(value: Any) -> bool:

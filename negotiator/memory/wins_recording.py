@@ -11,9 +11,15 @@ from negotiator.memory import memories_queries as memories
 from negotiator.memory.memories_lifecycle import MemoryWriter, ReferenceChecks
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_memories import NewMemory
-from negotiator.memory.schemas_wins import BaselineKind, NewWin, WinTactic
+from negotiator.memory.schemas_wins import (
+    BaselineKind,
+    NewWin,
+    WinSavings,
+    WinTactic,
+    calculate_savings,
+    gains_when_higher,
+)
 from negotiator.memory.wins_queries import WinDocument
-from negotiator.memory.wins_savings import WinSavings, calculate_savings, gains_when_higher
 from negotiator.store.statement import Transaction
 
 _BASELINES: Final[dict[BaselineKind, str]] = {

@@ -12,7 +12,7 @@ from negotiator.base.values import milliseconds
 from negotiator.http.cursors import Cursors
 from negotiator.http.input import validate
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
-from negotiator.memory import wins_queries, wins_recording, wins_summary
+from negotiator.memory import wins_queries, wins_recording
 from negotiator.memory.memories_lifecycle import ReferenceChecks, memory_writer
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.schemas_wins import (
@@ -27,7 +27,7 @@ from negotiator.memory.schemas_wins import (
     WinView,
 )
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder
-from negotiator.memory.wins_summary import WinSummaryView
+from negotiator.memory.wins_queries import WinSummaryView
 from negotiator.store.store import Store
 
 _WIN_PATH: Final = "/api/wins/{id}"
@@ -141,12 +141,12 @@ class WinRoutes:
     async def totals(self, call: Call[WinTotalsQuery]) -> WinTotals:
         owner, since = call.caller.principal, milliseconds(call.input.since) or 0
         wins = await self.store.scan(lambda tx: wins_queries.list_all(tx, owner))
-        return wins_summary.win_totals(win for win in wins if values.parse_timestamp(win["closed_at"]) >= since)
+        return wins_queries.win_totals(win for win in wins if values.parse_timestamp(win["closed_at"]) >= since)
 
     async def summarise(self, call: Call[NoInput]) -> WinSummaryView:
         """The sums over all of the owner's wins, each currency by itself."""
         owner = call.caller.principal
-        return await self.store.scan(lambda tx: wins_summary.summarise_wins(wins_queries.list_all(tx, owner)))
+        return await self.store.scan(lambda tx: wins_queries.summarise_wins(wins_queries.list_all(tx, owner)))
 
     async def get(self, call: Call[WinId]) -> Mapping[str, Any]:
         owner, query = call.caller.principal, call.input

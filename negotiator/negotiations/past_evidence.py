@@ -18,9 +18,9 @@ from negotiator.memory import benchmarks_figures
 from negotiator.memory.benchmarks_figures import BenchmarkCell
 from negotiator.memory.content_guard import TRUST_BOUND_AGENT
 from negotiator.memory.schemas_memories import SearchMemories
+from negotiator.memory.schemas_wins import gains_when_higher
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.wins_queries import tactic_records
-from negotiator.memory.wins_savings import gains_when_higher
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.runtime import telemetry
 from negotiator.store.statement import Transaction

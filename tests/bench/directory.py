@@ -22,10 +22,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import sleep
 
-from negotiator.directory import catalogue_queries, exchange_entries
+from negotiator.directory import catalogue_queries, exchange_import
 from negotiator.directory.catalogue_index import CatalogueIndex, ToolVectors
 from negotiator.directory.tool_record import ToolRecord
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import Transaction
 from negotiator.store.store import make_store
@@ -44,7 +44,7 @@ SERVE = ("--loop", "uvloop", "--http", "httptools", "--log-level", "warning", "-
 
 def records(count: int) -> Iterator[ToolRecord]:
     """The content over and over, each time under other names, with other words in it."""
-    entries, rng = list(exchange_entries.read_content()), random.Random(1)
+    entries, rng = list(exchange_import.read_content()), random.Random(1)
     words = sorted({word for each in entries for word in each.record.summary.split()})
     for number in range(count):
         record = entries[number % len(entries)].record

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from tests.quality.memory.corpus import memories
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from negotiator.memory.content_guard import text_digest
 from negotiator.memory.glossary import glossary
-from negotiator.memory.index_cache import MemoryIndexCache
+from negotiator.memory.search import MemoryIndexCache
 from negotiator.memory.tables import Memory, MemoryOwner
 from negotiator.store.migrate import migrate
 from negotiator.store.statement import RowInsertion, Transaction

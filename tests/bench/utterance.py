@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser

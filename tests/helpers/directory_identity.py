@@ -124,6 +124,12 @@ class FakeWeb:
         patch.setattr(Fetcher, "document", document)
 
 
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> FakeWeb:
+    """The rest of the world."""
+    return FakeWeb(monkeypatch)
+
+
 def registration_body(kind: str = "agent_id", value: str = "my-agent-1", **more: Any) -> dict[str, Any]:
     """The body of a registration."""
     return {"agent_name": "walker", "identity_type": kind, "identity_value": value, **more}
@@ -149,6 +155,20 @@ async def prove(client: httpx2.AsyncClient, record: dict[str, Any], proof: str, 
     asked = record["identity"]["challenge"]
     sent = {"challenge_id": asked["id"], "proof": proof, **more}
     return await client.post(VERIFY, json=sent, headers=key_header(record))
+
+
+async def prove_did(client: httpx2.AsyncClient, signer: StatementSigner) -> dict[str, Any]:
+    """Register an agent that proves the did:key of this pair, and answer its record."""
+    record = await register_account(client, "did", signer.did)
+    answer = await prove(client, record, signer.statement(record))
+    assert answer.status_code == 200, answer.text
+    return record
+
+
+async def buy_token(client: httpx2.AsyncClient, record: dict[str, Any], **more: str) -> httpx2.Response:
+    """Ask for a token with the key of a record."""
+    sent = {"grant_type": "client_credentials", **more}
+    return await client.post(TOKEN, data=sent, auth=(record["client_id"], record["api_key"]))
 
 
 async def is_accepted(client: httpx2.AsyncClient, credential: str) -> bool:

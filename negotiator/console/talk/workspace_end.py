@@ -12,8 +12,7 @@ from negotiator.console.entered_numbers import read_entered
 from negotiator.console.negotiation_words import amount_text, percent_text
 from negotiator.console.page_calls import Members, PageCalls
 from negotiator.console.talk.workspace_history import TalkSoFar
-from negotiator.memory.schemas_wins import WinView
-from negotiator.memory.wins_savings import calculate_savings, gains_when_higher
+from negotiator.memory.schemas_wins import WinView, calculate_savings, gains_when_higher
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 
 BASELINES: Final = {

@@ -1,10 +1,13 @@
-"""Extracts what search needs from a tool's document: weighted terms, facets, quality."""
+"""What search needs of a tool: weighted terms, facets, quality, and what counts whatever the query is."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import log
 from typing import Any, Final
+from zlib import crc32
 
 from negotiator.base.search_terms import fold_text
+from negotiator.base.values import DAY
 from negotiator.directory.search.request import ToolDocument
 from negotiator.directory.search.terms import inner_words, joined, stem, words
 from negotiator.directory.taxonomy import TASKS, TAXONOMY
@@ -112,3 +115,44 @@ def record_quality(document: ToolDocument) -> float:
 
 def _truth(value: bool | None) -> str | None:
     return None if value is None else "true" if value else "false"
+
+
+_POPULARITY: Final = 0.15
+_QUALITY: Final = 0.10
+_FAMOUS: Final = 1000
+_DEPRECATED: Final = 0.5
+_APART: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts of a tool whatever the query is: popularity and quality, the factor for its status, and the factor of
+    its preliminary score, which is at least 1 and differs between tools.
+    """
+
+    score: float
+    worth: float
+    factor: float
+
+    @classmethod
+    def of(cls, key: str, saves: int, quality: float, status: str) -> "Standing":
+        """The standing of the tool with this id; a deprecated tool counts half."""
+        score = _POPULARITY * min(log(1 + saves) / log(1 + _FAMOUS), 1.0) + _QUALITY * quality
+        worth = _DEPRECATED if status == "deprecated" else 1.0
+        apart = _APART * crc32(key.encode()) / 2**32
+        return cls(score, worth, worth * (1 + 2 * score) / _DEPRECATED + apart)
+
+
+def epoch_day(now: int) -> int:
+    """The day of a moment in milliseconds, counted from the epoch."""
+    return now // DAY
+
+
+_MOST_SAVES: Final = (1 << 20) - 1
+_QUALITY_STEPS: Final = 1000
+
+
+def proven_order(verified: bool, saves: int, quality: float) -> int:
+    """A number that orders tools: verified publishers first, then saves, then how much is known (0 to 1)."""
+    counted = min(saves, _MOST_SAVES) * (_QUALITY_STEPS + 1) + int(quality * _QUALITY_STEPS)
+    return counted + verified * (_MOST_SAVES + 1) * (_QUALITY_STEPS + 1)

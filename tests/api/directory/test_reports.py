@@ -9,6 +9,8 @@ from tests.conftest import Change
 from tests.helpers.answer_checks import refused
 from tests.helpers.directory_agents import DirectoryAgent, JoinDirectory, add_tool
 
+pytestmark = pytest.mark.asyncio
+
 MALWARE = {"reason": "malware", "details": "It steals keys."}
 
 
@@ -17,7 +19,6 @@ async def status(change: Change, key: str) -> str:
     return found.status
 
 
-@pytest.mark.asyncio
 async def test_a_report_is_taken_once_while_it_is_open(agent: DirectoryAgent, change: Change) -> None:
     key = await add_tool(change, "Acme")
     answer = await agent.post("/tools/acme/reports", MALWARE)
@@ -29,7 +30,6 @@ async def test_a_report_is_taken_once_while_it_is_open(agent: DirectoryAgent, ch
     refused(odd, 422, "validation_failed")
 
 
-@pytest.mark.asyncio
 async def test_a_crowd_that_proved_nothing_weighs_nothing(new_directory_agent: JoinDirectory, change: Change) -> None:
     key = await add_tool(change, "Acme")
     crowd = [await new_directory_agent() for _ in range(12)]
@@ -40,7 +40,6 @@ async def test_a_crowd_that_proved_nothing_weighs_nothing(new_directory_agent: J
     assert await status(change, key) == "active"
 
 
-@pytest.mark.asyncio
 async def test_three_domains_or_one_vetted_agent_withhold_a_tool(
     new_directory_agent: JoinDirectory, change: Change
 ) -> None:
@@ -55,7 +54,6 @@ async def test_three_domains_or_one_vetted_agent_withhold_a_tool(
     assert await status(change, other) == "quarantined"
 
 
-@pytest.mark.asyncio
 async def test_a_broken_link_is_no_reason_to_withhold(new_directory_agent: JoinDirectory, change: Change) -> None:
     key = await add_tool(change, "Acme")
     for _ in range(4):
@@ -63,7 +61,6 @@ async def test_a_broken_link_is_no_reason_to_withhold(new_directory_agent: JoinD
     assert await status(change, key) == "active"
 
 
-@pytest.mark.asyncio
 async def test_a_verified_publisher_s_tool_needs_a_vetted_voice(
     new_directory_agent: JoinDirectory, change: Change
 ) -> None:
@@ -77,7 +74,6 @@ async def test_a_verified_publisher_s_tool_needs_a_vetted_voice(
     assert await status(change, key) == "quarantined"
 
 
-@pytest.mark.asyncio
 async def test_what_a_moderator_dismissed_weighs_no_more(new_directory_agent: JoinDirectory, change: Change) -> None:
     key = await add_tool(change, "Acme")
     reporters = [await new_directory_agent(level=2) for _ in range(3)]
@@ -95,7 +91,6 @@ async def test_what_a_moderator_dismissed_weighs_no_more(new_directory_agent: Jo
     refused(await reporters[0].post(f"/tools/{key}/reports", MALWARE), 410, "gone")
 
 
-@pytest.mark.asyncio
 async def test_reports_have_a_daily_quota_that_a_crowd_of_calls_does_not_pass(
     agent: DirectoryAgent, change: Change
 ) -> None:

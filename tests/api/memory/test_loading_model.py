@@ -1,23 +1,24 @@
 """While the sentence model loads, nothing waits for it; afterwards everything is found by meaning too."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import httpx2
 import pytest
 from sqlalchemy import text
 
-from negotiator.base.errors import Unavailable
 from negotiator.compose import assistant as wiring
 from negotiator.config.settings import Settings
 from negotiator.memory import searchable_text
-from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
 from negotiator.store.statement import Query, Statement
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
+from tests.helpers.loading_embedder import LoadingEmbedder
 from tests.helpers.memory_client import MemoryClient
 from tests.helpers.opened_store import opened_store
+
+pytestmark = pytest.mark.asyncio
 
 FORM = "hashed-ngrams-v1/text-head-1"
 _MODELS: Final = Query(text("select model from memories"), lambda row: str(row[0]))
@@ -25,26 +26,6 @@ _OLDER: Final = (
     Statement(text("update memories set model = 'hashed-ngrams-v1', stamp = stamp + 100")),
     Statement(text("update memory_owners set stamp = stamp + 100")),
 )
-
-
-class LoadingEmbedder(HashingEmbedder):
-    """Loads when `loaded` is set."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.state: EmbedderState = "idle"
-        self.loaded = asyncio.Event()
-        self.is_away = False
-
-    async def prepare(self) -> None:
-        self.state = "loading"
-        await self.loaded.wait()
-        self.state = "ready"
-
-    async def embed(self, texts: Sequence[str]) -> Any:
-        if self.is_away:
-            raise Unavailable("The sentence model cannot be used now.")
-        return await super().embed(texts)
 
 
 @pytest.fixture
@@ -79,7 +60,6 @@ async def all_are_of_this_form(settings: Settings, number: int) -> None:
     raise AssertionError("the vectors are not made")
 
 
-@pytest.mark.asyncio
 @covers("7.2:loading")
 async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
     memory_client: MemoryClient, hashing_embedder: LoadingEmbedder, settings: Settings, client: httpx2.AsyncClient
@@ -105,7 +85,6 @@ async def test_a_search_answers_by_words_and_says_so_until_the_model_is_loaded(
     assert len(await memory_client.hits("Globex payments", mode="semantic")) == 2
 
 
-@pytest.mark.asyncio
 @covers("7.2:failing-model")
 async def test_while_the_model_fails_memories_are_stored_and_found_by_words_and_later_by_meaning(
     memory_client: MemoryClient, hashing_embedder: LoadingEmbedder, settings: Settings, client: httpx2.AsyncClient
@@ -129,7 +108,6 @@ async def test_while_the_model_fails_memories_are_stored_and_found_by_words_and_
     assert health.startswith("ok: ")
 
 
-@pytest.mark.asyncio
 async def test_vectors_of_an_older_form_are_compared_and_made_anew_in_the_background(
     memory_client: MemoryClient, hashing_embedder: LoadingEmbedder, settings: Settings
 ) -> None:
@@ -145,7 +123,6 @@ async def test_vectors_of_an_older_form_are_compared_and_made_anew_in_the_backgr
     assert hits[0]["memory"]["text"] == "Globex pays after 33 days."
 
 
-@pytest.mark.asyncio
 async def test_another_counterparty_or_other_tags_make_another_vector(
     memory_client: MemoryClient, hashing_embedder: LoadingEmbedder
 ) -> None:

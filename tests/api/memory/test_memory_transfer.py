@@ -8,6 +8,8 @@ import pytest
 from tests.helpers.answer_checks import refused
 from tests.helpers.memory_client import MemoryClient, NewMemoryClient
 
+pytestmark = pytest.mark.asyncio
+
 NDJSON = {"content-type": "application/x-ndjson"}
 
 
@@ -29,7 +31,6 @@ async def brought(memory_client: MemoryClient, lines: list[str]) -> dict[str, An
     return body
 
 
-@pytest.mark.asyncio
 async def test_an_export_has_every_memory_and_what_it_was(memory_client: MemoryClient) -> None:
     made = await memory_client.said("Acme pays in 30 days.", tags=["terms"])
     await memory_client.call("PATCH", f"/{made['id']}", {"text": "Acme pays in 40 days."})
@@ -45,7 +46,6 @@ async def test_an_export_has_every_memory_and_what_it_was(memory_client: MemoryC
     )
 
 
-@pytest.mark.asyncio
 async def test_an_export_comes_home_untrusted_and_once(
     memory_client: MemoryClient, new_memory_client: NewMemoryClient
 ) -> None:
@@ -64,7 +64,6 @@ async def test_an_export_comes_home_untrusted_and_once(
     assert len(await other.listed()) == 2
 
 
-@pytest.mark.asyncio
 async def test_a_bad_line_loses_no_other(memory_client: MemoryClient) -> None:
     lines = [
         '{"text": "Good one."}',
@@ -86,7 +85,6 @@ async def test_a_bad_line_loses_no_other(memory_client: MemoryClient) -> None:
     assert (good["Good too."]["pinned"], good["Good too."]["trust"]) == (False, 0)
 
 
-@pytest.mark.asyncio
 async def test_an_import_is_taken_as_json_too(memory_client: MemoryClient) -> None:
     answer = await memory_client.call("POST", "/import", {"lines": [{"text": "As an object."}]})
     assert answer.json()["counts"] == {"kept": 1}
@@ -97,7 +95,6 @@ async def test_an_import_is_taken_as_json_too(memory_client: MemoryClient) -> No
     refused(wrong, 415, "invalid_request")
 
 
-@pytest.mark.asyncio
 async def test_what_was_imported_fills_no_more_than_its_share(memory_client: MemoryClient) -> None:
     await brought(memory_client, [json.dumps({"text": f"Acme pays late, case {n}."}) for n in range(9)])
     await memory_client.said("Acme paid late in spring.")

@@ -12,6 +12,8 @@ from tests.conftest import Change, Clock, Mint, Register, bearer
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import OPENING, refused
 
+pytestmark = pytest.mark.asyncio
+
 WIN: dict[str, Any] = {
     "category": "software",
     "kind": "renewal",
@@ -46,7 +48,6 @@ async def recorded(client: httpx2.AsyncClient, who: dict[str, str], **members: A
     return answer.json()
 
 
-@pytest.mark.asyncio
 @covers("7.5:savings")
 async def test_the_server_computes_what_was_saved(client: httpx2.AsyncClient, member: Member) -> None:
     win = await recorded(client, await member())
@@ -58,14 +59,12 @@ async def test_the_server_computes_what_was_saved(client: httpx2.AsyncClient, me
     assert win["visibility"] == "private"
 
 
-@pytest.mark.asyncio
 async def test_a_loss_is_kept_as_one(client: httpx2.AsyncClient, member: Member) -> None:
     win = await recorded(client, await member(), achieved={"amount": "130.00"})
     assert win["savings_rate"] < 0
     assert win["savings_total"] == "-2500.00"
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("members", "pointer"),
     [
@@ -87,14 +86,12 @@ async def test_what_cannot_be_computed_from_is_refused_where_it_is(
     assert [fault["pointer"] for fault in answer.json()["errors"]] == [pointer]
 
 
-@pytest.mark.asyncio
 async def test_a_figure_of_ones_own_stands_beside_the_server_s(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     assert (await recorded(client, who, savings_total="3750"))["claimed_savings"] is None
     assert (await recorded(client, who, claimed_savings="9999"))["claimed_savings"] == "9999.00"
 
 
-@pytest.mark.asyncio
 async def test_a_negotiation_has_one_win(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     talk = (await client.post("/api/negotiations", json=OPENING, headers=who)).json()["id"]
@@ -104,7 +101,6 @@ async def test_a_negotiation_has_one_win(client: httpx2.AsyncClient, member: Mem
     assert again.json()["existing"] == first["id"]
 
 
-@pytest.mark.asyncio
 @covers("7.5:memory")
 async def test_a_win_is_remembered_and_forgotten_with_its_memory(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
@@ -122,7 +118,6 @@ async def test_a_win_is_remembered_and_forgotten_with_its_memory(client: httpx2.
     assert listed.json()["items"] == []
 
 
-@pytest.mark.asyncio
 async def test_a_stale_edit_is_refused_and_changes_nothing(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     win = await recorded(client, who)
@@ -132,7 +127,6 @@ async def test_a_stale_edit_is_refused_and_changes_nothing(client: httpx2.AsyncC
     assert (await client.get(path, headers=who)).json()["rounds"] is None
 
 
-@pytest.mark.asyncio
 @covers("7.6:suppressed")
 async def test_an_empty_service_invents_no_benchmark(client: httpx2.AsyncClient, member: Member) -> None:
     found = (await client.get("/api/benchmarks", headers=await member())).json()
@@ -140,7 +134,6 @@ async def test_an_empty_service_invents_no_benchmark(client: httpx2.AsyncClient,
     assert found["contributors"]["suppressed"]
 
 
-@pytest.mark.asyncio
 async def test_own_deals_are_always_told_with_their_number(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     for amount in (90, 96, 102, 108, 114, 120):
@@ -153,7 +146,6 @@ async def test_own_deals_are_always_told_with_their_number(client: httpx2.AsyncC
     assert found["confidence_interval"] == {"low": 0.0, "high": 0.25, "level": 0.9688}
 
 
-@pytest.mark.asyncio
 @covers("7.6:privacy")
 async def test_others_are_told_of_only_above_the_floor(
     client: httpx2.AsyncClient, member: Member, change: Change, clock: Clock
@@ -181,7 +173,6 @@ async def test_others_are_told_of_only_above_the_floor(
     assert (kind["widened"], kind["n_deals"]) == (["kind"], 5)
 
 
-@pytest.mark.asyncio
 async def test_an_export_carries_wins_too(client: httpx2.AsyncClient, member: Member) -> None:
     who = await member()
     win = await recorded(client, who)

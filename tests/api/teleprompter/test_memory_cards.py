@@ -13,6 +13,8 @@ from negotiator.teleprompter.cards import recall_memories
 from tests.helpers.example_session import example_session
 from tests.helpers.teleprompter_client import NewTeleprompterClient, TeleprompterClient
 
+pytestmark = pytest.mark.asyncio
+
 BOARD = "When they say the board has to approve that, ask who prepares the paper for the board."
 SAID = "the board will have to approve that"
 
@@ -40,7 +42,6 @@ async def found(settings: Settings, owner: str, **counterparty: Any) -> list[str
         await embeds.close()
 
 
-@pytest.mark.asyncio
 async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(
     teleprompter_client: TeleprompterClient,
 ) -> None:
@@ -50,7 +51,6 @@ async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(
     assert "prepares the paper" not in str(heard)
 
 
-@pytest.mark.asyncio
 async def test_another_user_s_memory_bears_on_nothing(
     teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
 ) -> None:
@@ -60,7 +60,6 @@ async def test_another_user_s_memory_bears_on_nothing(
     assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
 
 
-@pytest.mark.asyncio
 async def test_an_erased_memory_is_cited_no_more(teleprompter_client: TeleprompterClient) -> None:
     kept = await remember(teleprompter_client)
     gone = await teleprompter_client.send("DELETE", f"/api/memories/{kept['id']}")
@@ -69,7 +68,6 @@ async def test_an_erased_memory_is_cited_no_more(teleprompter_client: Teleprompt
     assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
 
 
-@pytest.mark.asyncio
 async def test_a_memory_about_somebody_else_is_not_about_this_talk(
     teleprompter_client: TeleprompterClient, settings: Settings, mint: Any
 ) -> None:
@@ -80,7 +78,6 @@ async def test_a_memory_about_somebody_else_is_not_about_this_talk(
     assert await found(settings, owner) == [kept["id"]]
 
 
-@pytest.mark.asyncio
 async def test_what_nobody_stands_behind_is_not_cited(
     teleprompter_client: TeleprompterClient, settings: Settings, mint: Any, register: Any, client: Any
 ) -> None:

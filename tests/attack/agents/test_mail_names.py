@@ -18,7 +18,7 @@ from negotiator.agents.mail_queue import MailQueue
 from negotiator.base.errors import ValidationFailed
 from negotiator.config.settings import load
 from negotiator.config.settings_files import SettingsError
-from negotiator.directory.accounts_registration import CodeMailer
+from negotiator.directory.accounts_registration import queue_code
 from negotiator.store.statement import Transaction
 from negotiator.users.user_queries import normalise_email
 
@@ -66,9 +66,9 @@ def sent(name: str, to: str) -> list[EmailMessage]:
 
         mails, tx = create_autospec(MailQueue, instance=True), create_autospec(Transaction)
         mails.add.side_effect = keep
-        verification, codes = EmailVerification(BASE, mails), CodeMailer(BASE, mails)
+        verification = EmailVerification(BASE, mails)
         verification.request(tx, "s" * 43, email=to, agent_id="agt_1", agent_name=name)
-        codes.queue(tx, "12345678", email=to, agent_name=name)
+        queue_code(tx, mails, "12345678", base=BASE, email=to, agent_name=name)
 
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))

@@ -8,7 +8,7 @@ from negotiator.base import values
 from negotiator.base.errors import NotFound
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
-from negotiator.directory.accounts_maintenance import IdleAgentSweep
+from negotiator.directory.accounts_registration import IdleAgentSweep
 from negotiator.store.store import make_store
 from tests.conftest import Change, Mint, Register, bearer
 from tests.helpers.answer_checks import refused

@@ -20,6 +20,7 @@ from tests.helpers.directory_identity import (
     TOKEN,
     VERIFY,
     StatementSigner,
+    buy_token,
     code_in,
     is_accepted,
     key_header,
@@ -76,9 +77,7 @@ async def test_a_guessed_secret_is_as_unknown_as_a_guessed_id(client: httpx2.Asy
 
 async def test_an_opaque_bearer_cannot_be_made_up(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
-    sent = {"grant_type": "client_credentials"}
-    basic = (record["client_id"], record["api_key"])
-    token = (await client.post(TOKEN, data=sent, auth=basic)).json()["access_token"]
+    token = (await buy_token(client, record)).json()["access_token"]
     jti = token.split("_")[2]
     assert await is_accepted(client, token)
     assert not await is_accepted(client, api_keys.write_bearer(jti, b"another pepper"))
@@ -86,10 +85,8 @@ async def test_an_opaque_bearer_cannot_be_made_up(client: httpx2.AsyncClient) ->
 
 async def test_a_key_is_no_secret_of_another_client(client: httpx2.AsyncClient) -> None:
     mine, other = await register_account(client), await register_account(client)
-    sent = {"grant_type": "client_credentials"}
     for client_id in (other["client_id"], "agt_nobody", "cli_nobody"):
-        answer = await client.post(TOKEN, data=sent, auth=(client_id, mine["api_key"]))
-        refused(answer, 401, "invalid_client")
+        refused(await buy_token(client, {**mine, "client_id": client_id}), 401, "invalid_client")
     for grant in ("urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_token", "password"):
         answer = await client.post(
             TOKEN,
@@ -104,8 +101,7 @@ async def test_nothing_in_the_database_opens_anything(client: httpx2.AsyncClient
     sent = {"agent_name": "a", "identity_type": "email", "identity_value": "ada@example.com"}
     record = (await client.post("/api/auth/register", json=sent)).json()
     plain = await register_account(client)
-    basic = (plain["client_id"], plain["api_key"])
-    token = await client.post(TOKEN, data={"grant_type": "client_credentials"}, auth=basic)
+    token = await buy_token(client, plain)
     code = code_in(sent_mails(settings.data_dir)[0][1])
     rotated = (await client.post(ROTATE, json={}, headers=key_header(plain))).json()
     kept = database(settings)
@@ -120,12 +116,9 @@ async def test_no_scope_of_the_other_service_is_ever_given(client: httpx2.AsyncC
     record = await register_account(client, requested_scopes=every)
     assert record["scopes"] == list(DIRECTORY)
     narrow = await register_account(client, requested_scopes=["tools:read"])
-    basic = (narrow["client_id"], narrow["api_key"])
     for scope in ("tools:write", "tools:write negotiations:read", "negotiations:read"):
-        sent = {"grant_type": "client_credentials", "scope": scope}
-        refused(await client.post(TOKEN, data=sent, auth=basic), 400, "invalid_scope")
-    sent = {"grant_type": "client_credentials", "scope": " ".join(every)}
-    granted = await client.post(TOKEN, data=sent, auth=basic)
+        refused(await buy_token(client, narrow, scope=scope), 400, "invalid_scope")
+    granted = await buy_token(client, narrow, scope=" ".join(every))
     assert granted.json()["scope"] == "tools:read"
     refused(await client.get("/api/negotiations", headers=key_header(record)), 403, "insufficient_scope")
     answer = await client.post("/api/agent/claim", json={"claim_token": "BCDF-GHJK-LMNP"}, headers=key_header(record))
@@ -139,9 +132,7 @@ async def test_many_tokens_of_one_client_share_one_rate(settings: Settings) -> N
         connect(application, "198.51.100.9") as elsewhere,
     ):
         record = await register_account(client)
-        basic = (record["client_id"], record["api_key"])
-        sent = {"grant_type": "client_credentials"}
-        bearers = [(await client.post(TOKEN, data=sent, auth=basic)).json()["access_token"] for _ in range(5)]
+        bearers = [(await buy_token(client, record)).json()["access_token"] for _ in range(5)]
         statuses = [
             (await each.post(CHALLENGE, headers={"authorization": f"Bearer {bearer}"})).status_code
             for bearer in bearers

@@ -18,6 +18,7 @@ from tests.conftest import bearer, connect, make_settings, running
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import limited
 from tests.helpers.directory_identity import FakeWeb, StatementSigner, key_header, prove, register_account
+from tests.helpers.directory_identity import web as web
 from tests.helpers.forger import refused
 from tests.helpers.loopback_server import JSON, serving
 
@@ -152,12 +153,6 @@ async def test_a_crawler_of_the_catalogue_leaves_sign_in_and_tokens_alone(settin
         told = [(await client.post("/mcp", json=sent)).headers["ratelimit-policy"] for _ in "ab"]
         assert told == ['"directory";q=2;w=60'] * 2
         assert (await client.get(TOOLS)).status_code == 429
-
-
-@pytest.fixture
-def web(monkeypatch: pytest.MonkeyPatch) -> FakeWeb:
-    """The rest of the world."""
-    return FakeWeb(monkeypatch)
 
 
 async def asked(client: httpx2.AsyncClient, client_id: str) -> int:

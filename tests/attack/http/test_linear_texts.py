@@ -17,8 +17,8 @@ from negotiator.base.errors import Refusal
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.base.strict_json import read_object, read_segment
 from negotiator.console.browser_sessions import browser_name, local_path
-from negotiator.directory.claimed_identity import did_web_url, is_document_url
 from negotiator.directory.draft_checks import injection_kinds
+from negotiator.directory.identity_proof import did_web_url, is_document_url
 from negotiator.directory.name_likeness import folded_name
 from negotiator.directory.record_text import plain_text, single_line, slugify
 from negotiator.directory.search.spelling import phonetic_key

@@ -16,6 +16,8 @@ from tests.conftest import Change, Register
 from tests.helpers.memory_client import MemoryClient, NewMemoryClient
 from tests.helpers.sweep import sweep
 
+pytestmark = pytest.mark.asyncio
+
 SECRET = "The walk-away of Vandelay Industries is 417,350 EUR, said Kramer."
 WORDS = (b"Vandelay", b"417,350", b"Kramer", b"vandelay")
 DAYS = 86_400_000
@@ -49,7 +51,6 @@ async def told(memory_client: MemoryClient) -> str:
     return memory
 
 
-@pytest.mark.asyncio
 async def test_erasing_all_leaves_no_byte(memory_client: MemoryClient, settings: Settings) -> None:
     await told(memory_client)
     assert len(await left(settings)) >= 4, "before, it is there"
@@ -57,7 +58,6 @@ async def test_erasing_all_leaves_no_byte(memory_client: MemoryClient, settings:
     assert await is_all_gone(settings)
 
 
-@pytest.mark.asyncio
 async def test_forgetting_memories_one_by_one_leaves_no_byte(memory_client: MemoryClient, settings: Settings) -> None:
     await told(memory_client)
     for view in await memory_client.listed():
@@ -65,14 +65,12 @@ async def test_forgetting_memories_one_by_one_leaves_no_byte(memory_client: Memo
     assert await is_all_gone(settings)
 
 
-@pytest.mark.asyncio
 async def test_what_was_imported_is_erased_like_anything_else(memory_client: MemoryClient, settings: Settings) -> None:
     await memory_client.call("POST", "/import", {"lines": [{"text": SECRET}]})
     await memory_client.erased()
     assert await is_all_gone(settings)
 
 
-@pytest.mark.asyncio
 async def test_what_an_agent_wrote_before_it_was_claimed_is_erased_with_its_user_s(
     new_memory_client: NewMemoryClient, settings: Settings
 ) -> None:
@@ -84,7 +82,6 @@ async def test_what_an_agent_wrote_before_it_was_claimed_is_erased_with_its_user
     assert await is_all_gone(settings)
 
 
-@pytest.mark.asyncio
 async def test_the_sweep_of_an_unclaimed_agent_leaves_no_byte(
     memory_client: MemoryClient, change: Change, register: Register, settings: Settings
 ) -> None:

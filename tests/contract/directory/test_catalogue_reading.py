@@ -78,19 +78,6 @@ async def test_a_credential_that_is_sent_is_looked_at(client: httpx2.AsyncClient
         limited(good)
 
 
-@covers("9.4:tools")
-async def test_a_list_is_filtered_sorted_counted_and_turned_page_by_page(client: httpx2.AsyncClient) -> None:
-    params: dict[str, Any] = {"category": "coding", "sort": "name", "limit": 3, "facets": "kind"}
-    first = await read(client, "/api/v1/tools", **params)
-    names = [item["name"].casefold() for item in first["items"]]
-    assert names == sorted(names)
-    assert sum(each["count"] for each in first["facets"]["kind"]) == first["total"]
-    second = await read(client, "/api/v1/tools", **params, cursor=first["next_cursor"])
-    assert second["items"][0]["name"].casefold() >= names[-1]
-    strange = await client.get("/api/v1/tools?page=2")
-    assert "cursor" in refused(strange, 400, "unknown_parameter")["accepted"]
-
-
 @covers("9.4:language")
 async def test_a_query_in_another_language_is_read_in_english(client: httpx2.AsyncClient) -> None:
     for text, language, english in (
@@ -121,21 +108,6 @@ async def test_an_entry_says_how_to_use_the_tool_and_by_what_evidence(client: ht
     for fact in filter(None, use.values()):
         assert fact.keys() == {"value", "source", "source_url", "checked_at"}
         assert fact["source"]
-
-
-@covers("9.4:tool")
-async def test_a_tool_many_tools_and_the_whole_catalogue_are_read(client: httpx2.AsyncClient) -> None:
-    tool = (await read(client, "/api/v1/tools", limit=1))["items"][0]
-    by_slug = await client.get(f"/api/v1/tools/{tool['slug']}")
-    assert by_slug.json()["id"] == tool["id"]
-    assert by_slug.headers["etag"] == f'"{tool["revision"]}"'
-    many = await client.post("/api/v1/tools/batch-get", json={"ids": [tool["id"]]})
-    assert many.json()["items"] == [by_slug.json()]
-    whole = (await read(client, "/api/v1/tools", limit=1))["total"]
-    feed = await read(client, "/api/v1/changes", since=whole - 1)
-    assert [each["seq"] for each in feed["items"]] == [whole]
-    lines = (await client.get("/api/v1/export.ndjson")).text.splitlines()
-    assert len(lines) == whole
 
 
 @covers("9.5:registry")

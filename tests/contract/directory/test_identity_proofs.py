@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
 from negotiator.directory import accounts_queries
-from negotiator.directory.claimed_identity import ClaimedIdentity
+from negotiator.directory.identity_proof import ClaimedIdentity
 from tests.conftest import Change, Clock, connect
 from tests.contract.requirements import covers
 from tests.helpers.answer_checks import refused
@@ -23,15 +23,10 @@ from tests.helpers.directory_identity import (
     register_account,
     sent_mails,
 )
+from tests.helpers.directory_identity import web as web
 
 pytestmark = pytest.mark.asyncio
 URL = "https://agents.example/.well-known/agent.json"
-
-
-@pytest.fixture
-def web(monkeypatch: pytest.MonkeyPatch) -> FakeWeb:
-    """The rest of the world."""
-    return FakeWeb(monkeypatch)
 
 
 def believed(answer: httpx2.Response, record: dict[str, Any]) -> None:

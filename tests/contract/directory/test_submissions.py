@@ -142,17 +142,3 @@ async def _changed(agent: DirectoryAgent, path: str, key: str) -> None:
     renamed = await agent.call("PATCH", path, {"name": "Tried"}, if_match='"4"')
     assert renamed.json()["name"] == "Tried"
     assert (await agent.call("DELETE", path, if_match='"5"')).status_code == 204
-
-
-@covers("9.8:shared")
-async def test_a_share_link_is_for_reading_and_needs_nothing(client: httpx2.AsyncClient, change: Change) -> None:
-    agent = await join_directory(client, change)
-    view = (await agent.post("/bookmarks", {**SAVED, "visibility": "unlisted"})).json()
-    path = view["share_url"].removeprefix(BASE)
-    answer = await client.get(path)
-    assert (answer.status_code, answer.json()) == (200, view)
-    limited(answer)
-    refused(await client.get(path, headers={"Authorization": "Bearer x"}), 401, "invalid_token")
-    patched = await agent.call("PATCH", f"/bookmarks/{view['id']}", {"visibility": "private"}, if_match="*")
-    assert patched.json()["share_url"] is None
-    refused(await client.get(path), 404, "not_found")

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from negotiator.config.settings import load
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer
 
 

@@ -8,23 +8,10 @@ from negotiator.directory import catalogue_queries, exchange_import
 from negotiator.directory.catalogue_index import CatalogueIndex
 from negotiator.directory.search.request import SearchRequest
 from negotiator.directory.search.search import search_page
-from negotiator.directory.tool_record import ToolRecord
 from negotiator.store.store import Store, make_store
+from tests.helpers.directory_agents import record
 
 pytestmark = pytest.mark.asyncio
-
-
-def record(name: str) -> ToolRecord:
-    """A small record."""
-    return ToolRecord.model_validate(
-        {
-            "name": name,
-            "summary": f"{name} works",
-            "kind": "app",
-            "category": "coding",
-            "homepage_url": f"https://{name.lower()}.example/",
-        }
-    )
 
 
 async def test_of_many_processes_one_takes_the_content_over(store: Store, database_url: str) -> None:

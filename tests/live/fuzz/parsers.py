@@ -29,10 +29,10 @@ from negotiator.console.talk.preparation_form import change_preparation, new_pre
 from negotiator.directory import exchange_import
 from negotiator.directory.address_reader import AddressReader
 from negotiator.directory.catalogue_index import SYNONYMS_FILE
-from negotiator.directory.claimed_identity import did_web_url
 from negotiator.directory.draft_checks import injection_kinds
+from negotiator.directory.identity_proof import did_web_url
 from negotiator.directory.name_likeness import folded_name
-from negotiator.directory.search import query as search_query
+from negotiator.directory.search import terms as search_terms
 from negotiator.directory.search.terms import load_synonyms
 from negotiator.discovery.documents import preferred_media_type
 from negotiator.http.cursors import Cursors
@@ -313,7 +313,7 @@ def lines(mutator: Mutator) -> Sent:
     if mutator.happens(0.2):
         sent = mutator.data(json.dumps(value).encode() + b"\n{}\n\n")
         return sent, lambda: [read_object(line.encode()) for line in parse_lines(sent)]
-    return value, lambda: exchange_import.read_entry(1, value, 100)
+    return value, lambda: exchange_import.read_entry(1, value)
 
 
 def socket_message(mutator: Mutator) -> Sent:
@@ -399,7 +399,7 @@ _READERS: Final[Sequence[Callable[[str], object]]] = (
     lambda text: render_tokens(parse_markdown(text)),
     lambda text: suspicion_reason([text], "fact"),
     lambda text: text_digest(text, text),
-    lambda text: search_query.parse_query(text[:256], _synonyms()),
+    lambda text: search_terms.parse_query(text[:256], _synonyms()),
 )
 
 

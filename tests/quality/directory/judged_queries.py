@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from negotiator.base import values
-from negotiator.directory import exchange_entries
+from negotiator.directory import exchange_import
 from negotiator.directory.search.request import IndexEntry
 from negotiator.directory.tool_record import ToolView
 
@@ -23,7 +23,7 @@ GRADES: Final = {"perfect": 3, "good": 2, "related": 1}
 def entries() -> list[IndexEntry]:
     """The content as the catalogue keeps it."""
     moment, made = values.timestamp(AT), list[IndexEntry]()
-    for incoming in exchange_entries.read_content():
+    for incoming in exchange_import.read_content():
         ours = {"id": values.new_id("tool"), "slug": incoming.wanted_slug, "revision": 1}
         times = {"status_changed_at": moment, "created_at": moment, "updated_at": moment}
         view = ToolView.model_validate({**incoming.record.model_dump(exclude={"id", "slug"}), **ours, **times})

@@ -25,7 +25,7 @@ from negotiator.directory.search import languages, terms
 from negotiator.directory.search.index import SearchIndex
 from negotiator.directory.search.request import IndexEntry, SearchRequest
 from negotiator.directory.search.search import search_page
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from tests.conftest import MODELS
 from tests.helpers.search_entries import reader
 from tests.quality.directory.judged_queries import AT, ENTRIES, FILE, GRADES, gain

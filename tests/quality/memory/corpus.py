@@ -8,13 +8,14 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from negotiator.base.search_terms import stemmed_terms
-from tests.quality.memory.parties import PARTIES
-from tests.quality.memory.party_facts import ASPECTS
 
 LESSONS: Final = tomllib.loads(Path(__file__).with_name("negotiation_lessons.toml").read_text())["lessons"]
+_FACTS: Final = tomllib.loads(Path(__file__).with_name("party_facts.toml").read_text())
+PARTIES: Final[list[list[str]]] = _FACTS["parties"]
+ASPECTS: Final[list[dict[str, Any]]] = _FACTS["aspect"]
 PLAIN: Final = len(ASPECTS) - 2
 """The last two aspects are numbers that things are asked for by."""
 Part = Literal["tune", "held"]
@@ -43,7 +44,7 @@ class Asked:
 def memories() -> list[Noted]:
     """All memories, in a fixed order."""
     noted = [
-        Noted(_key(party, place), _text(party, place), aspect.kind, PARTIES[party][0])
+        Noted(_key(party, place), _text(party, place), aspect["kind"], PARTIES[party][0])
         for party in range(len(PARTIES))
         for place, aspect in enumerate(ASPECTS)
     ]
@@ -65,17 +66,17 @@ def _of_parties() -> Iterator[tuple[str, str, Part]]:
         part: Part = "held" if party % 2 else "tune"
         places = [(party * 7 + step * 5) % PLAIN for step in range(5)]
         by_number = PLAIN + party // 2 % 2
-        asked = ASPECTS[by_number].asked.format(v=_figure(party, by_number))
+        asked = ASPECTS[by_number]["asked"].format(v=_figure(party, by_number))
         yield asked, _key(party, by_number), part
         for step, place in enumerate(places):
             aspect, answer = ASPECTS[place], _key(party, place)
             if step == 0:
-                yield aspect.asked.format(n=name), answer, part
+                yield aspect["asked"].format(n=name), answer, part
             elif step == 1:
-                yield aspect.meant[party // 2 % 2].format(t=name), answer, part
+                yield aspect["meant"][party // 2 % 2].format(t=name), answer, part
             else:
                 described = descriptions[step // 2 % 2]
-                yield aspect.meant[step % 2].format(t=described), answer, part
+                yield aspect["meant"][step % 2].format(t=described), answer, part
 
 
 def _of_lessons() -> Iterator[tuple[str, str, Part]]:
@@ -88,10 +89,11 @@ def _key(party: int, place: int) -> str:
 
 
 def _text(party: int, place: int) -> str:
-    noted = ASPECTS[place].noted[(party + place) % 2]
+    noted: str = ASPECTS[place]["noted"][(party + place) % 2]
     return noted.format(n=PARTIES[party][0], v=_figure(party, place))
 
 
 def _figure(party: int, place: int) -> str:
-    figures = ASPECTS[place].figures
+    named: str | list[str] = ASPECTS[place]["figures"]
+    figures: list[str] = _FACTS["figures"][named] if isinstance(named, str) else named
     return figures[(party * (1 if len(figures) >= len(PARTIES) else 5) + place) % len(figures)]

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from negotiator.base.search_terms import stemmed_terms
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.memory.glossary import glossary
 from negotiator.memory.index import IndexedMemory, MemoryIndex, RankingMode
 from negotiator.memory.searchable_text import EmbeddedText, MemoryEmbedder, searchable_terms

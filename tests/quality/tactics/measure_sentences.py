@@ -24,7 +24,7 @@ from negotiator.advice.tactics.recognition import (
 )
 from negotiator.advice.tactics.sentence_classifier import TacticClassifier, Vectors, train_classifier
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.memory.embedding.trained_file import embed_in_batches
 
 CLOSE: Final = 0.6

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from negotiator.advice.tactics.recognition import RecognisedTactic, built_in_examples, recognise_tactics
-from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.embedding.minilm_embedder import find_minilm_files
+from negotiator.memory.embedding.minilm_embedder import choose_embedder, find_minilm_files
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from tests.conftest import MODELS
 from tests.helpers.neighbours import MODEL, missing

@@ -15,7 +15,7 @@ from typing import Final
 from rapidfuzz import fuzz, process
 
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.memory.embedding.trained_file import embed_in_batches
 from negotiator.teleprompter.classifier_training import train_shipped
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, Speaker, cue_catalogue

@@ -22,7 +22,7 @@ import orjson
 
 from negotiator.advice.tactics.tactic import ROLES, NegotiationRole
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
+from negotiator.memory.embedding.minilm_embedder import choose_embedder
 from negotiator.memory.search import MemorySearch
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser

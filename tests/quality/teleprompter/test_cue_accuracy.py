@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.embedding.minilm_embedder import find_minilm_files
+from negotiator.memory.embedding.minilm_embedder import choose_embedder, find_minilm_files
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import PolicySettings

@@ -7,8 +7,7 @@ from typing import Final
 import pytest
 
 from negotiator.memory.embedding.embedder import Embedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.embedding.minilm_embedder import find_minilm_files
+from negotiator.memory.embedding.minilm_embedder import choose_embedder, find_minilm_files
 from negotiator.teleprompter import classifier_training
 from negotiator.teleprompter.classifier_training import ShippedClassifiers, UserClassifier
 from negotiator.teleprompter.cues.catalogue import cue_catalogue

@@ -8,8 +8,7 @@ from typing import Final
 
 import pytest
 
-from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.embedding.minilm_embedder import find_minilm_files
+from negotiator.memory.embedding.minilm_embedder import choose_embedder, find_minilm_files
 from tests.conftest import MODELS
 from tests.helpers.neighbours import MODEL, missing
 from tests.quality.teleprompter.measure_talks import CUES_OF_MOVE, Turn, as_text, talk_figures, walk_all

@@ -13,6 +13,8 @@ from negotiator.trust.fetcher import Fetcher
 from tests.helpers.linear_time import WHOLE, is_linear_async
 from tests.helpers.loopback_server import answering, free_hosts, serving
 
+pytestmark = pytest.mark.asyncio
+
 HTML = b"Content-Type: text/html; charset=utf-8\r\n"
 PAGE = b"""<html><head><title>Quiet Search | notes</title><meta name="description" content="Finds your notes.">
 </head><body><title>Other</title></body></html>"""
@@ -22,7 +24,6 @@ def reader() -> AddressReader:
     return AddressReader(free_hosts(Fetcher(allow_loopback=True)))
 
 
-@pytest.mark.asyncio
 async def test_a_page_states_its_name_and_what_it_does() -> None:
     async with serving(answering(PAGE, head=HTML)) as (port, _):
         draft, sources = await reader().read(f"http://127.0.0.1:{port}/", "usr_ada")
@@ -31,7 +32,6 @@ async def test_a_page_states_its_name_and_what_it_does() -> None:
     assert [bool(source.found) for source in sources] == [True, False, False, False]
 
 
-@pytest.mark.asyncio
 async def test_a_server_card_states_its_endpoint() -> None:
     card = {
         "serverInfo": {"name": "quiet", "title": "Quiet Search", "version": "2.0"},
@@ -46,7 +46,6 @@ async def test_a_server_card_states_its_endpoint() -> None:
     assert not sources[0].found
 
 
-@pytest.mark.asyncio
 async def test_openapi_states_its_base_and_a_long_text_is_cut() -> None:
     body = {
         "openapi": "3.1.0",
@@ -60,7 +59,6 @@ async def test_openapi_states_its_base_and_a_long_text_is_cut() -> None:
     assert draft["description"].startswith("word word")
 
 
-@pytest.mark.asyncio
 async def test_a_redirect_to_a_private_address_is_not_followed() -> None:
     for target in (b"http://10.0.0.1/", b"https://169.254.169.254/", b"https://localhost/"):
         head = b"Location: " + target + b"\r\n"
@@ -71,7 +69,6 @@ async def test_a_redirect_to_a_private_address_is_not_followed() -> None:
         assert not any(source.found for source in sources)
 
 
-@pytest.mark.asyncio
 async def test_hidden_characters_and_markup_of_a_page_do_not_arrive() -> None:
     page = '<title>Qui\u200bet</title><meta name="description" content="a\u202eb">'.encode()
     async with serving(answering(page, head=HTML)) as (port, _):
@@ -113,14 +110,12 @@ async def read_page(page: str) -> tuple[dict[str, Any], OnePage]:
     return draft, fetcher
 
 
-@pytest.mark.asyncio
 async def test_a_page_is_read_beside_the_event_loop() -> None:
     _, fetcher = await read_page("<title>Quiet Search</title>")
     assert fetcher.readers
     assert threading.current_thread() not in fetcher.readers
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("unit", ["<", "<a ", "<meta name=a content=b>"])
 async def test_a_page_costs_time_in_proportion(unit: str) -> None:
     async def call(size: int) -> None:
@@ -129,7 +124,6 @@ async def test_a_page_costs_time_in_proportion(unit: str) -> None:
     assert await is_linear_async(call)
 
 
-@pytest.mark.asyncio
 async def test_a_page_that_goes_on_in_no_html_states_what_came_before() -> None:
     draft, _ = await read_page("<title>Quiet Search</title><![<![")
     assert draft["name"] == "Quiet Search"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from negotiator.agents.schemas import RegisterAgent
 from negotiator.directory import identity_proof
-from negotiator.directory.claimed_identity import ClaimedIdentity, did_web_url, is_did
+from negotiator.directory.identity_proof import ClaimedIdentity, did_web_url, is_did
 from negotiator.directory.schemas_accounts import RegisterDirectoryAgent
 from negotiator.tokens import api_keys
 from negotiator.tokens.api_keys import client_network

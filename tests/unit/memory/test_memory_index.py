@@ -1,15 +1,20 @@
-"""A shelf: rows that change, statuses, models apart."""
+"""A shelf: rows that change, statuses, models apart; and the filters over its memories."""
 
+import contextlib
+import json
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.base.errors import ValidationFailed
 from negotiator.memory.glossary import glossary
 from negotiator.memory.index import IndexedMemory, KeywordIndex, MemoryIndex, RankingMode
+from negotiator.memory.search_filters import compile_filters
 
 NOW = 1_800_000_000_000
 DAY = 86_400_000
@@ -129,3 +134,39 @@ def test_words_count_the_same_in_one_go_and_bit_by_bit(texts: list[list[str]], c
         assert np.allclose(left, right)
         has = np.array([bool({*question} & {*text}) for text in texts], bool)
         assert ((left > 0) == has).all()
+
+
+_FILTERS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("memory_filters.json").read_text())
+FACTS: Final[dict[str, Any]] = _FILTERS["memory"]
+
+
+@pytest.mark.parametrize(("filters", "holds"), _FILTERS["cases"])
+def test_a_filter_holds_or_not(filters: dict[str, Any], holds: bool) -> None:
+    assert compile_filters(filters)(FACTS) is holds
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.floats(allow_nan=True)
+names = st.sampled_from(["kind", "trust", "tags", "AND", "OR", "NOT", "attributes.x", "owner", ""])
+operators = st.dictionaries(st.sampled_from(["eq", "in", "gt", "exists", "like"]), scalars)
+
+
+@given(
+    st.recursive(
+        st.dictionaries(names, scalars | operators, max_size=3),
+        lambda inner: st.dictionaries(names, inner | st.lists(inner, max_size=3), max_size=3),
+        max_leaves=8,
+    )
+)
+def test_any_filter_answers_or_is_refused(filters: dict[str, Any]) -> None:
+    with contextlib.suppress(ValidationFailed):
+        assert compile_filters(filters)(FACTS) in {True, False}
+
+
+def test_a_filter_has_a_size_and_a_depth() -> None:
+    wide = {"OR": [{"kind": "fact"}] * 60}
+    deep: dict[str, Any] = {"kind": "fact"}
+    for _ in range(8):
+        deep = {"NOT": deep}
+    for filters in (wide, deep):
+        with pytest.raises(ValidationFailed):
+            compile_filters(filters)

@@ -1,48 +1,19 @@
 """What of a memory is embedded and indexed, and what a call does while the model loads."""
 
-import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from negotiator.base.errors import Unavailable
 from negotiator.memory import searchable_text
-from negotiator.memory.embedding.embedder import EmbedderState, HashingEmbedder
+from negotiator.memory.embedding.embedder import HashingEmbedder
+from negotiator.memory.glossary import glossary
 from negotiator.memory.searchable_text import NOT_EMBEDDED, EmbeddedText, MemoryEmbedder, searchable_terms
+from tests.helpers.loading_embedder import LoadingEmbedder
 
 TEXT = "They pay after 45 days."
-
-
-class LoadingEmbedder(HashingEmbedder):
-    """Loads when `loaded` is set; cannot load when `broken`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.state: EmbedderState = "idle"
-        self.loaded = asyncio.Event()
-        self.broken = False
-
-    async def prepare(self) -> None:
-        if self.broken:
-            raise Unavailable("No model.", detail="broken")
-        self.state = "loading"
-        await self.loaded.wait()
-        self.state = "ready"
-
-    async def embed(self, texts: Sequence[str]) -> Any:
-        assert self.state == "ready"
-        return await super().embed(texts)
-
-
-class FailingEmbedder(HashingEmbedder):
-    is_away = True
-
-    async def embed(self, texts: Sequence[str]) -> Any:
-        if self.is_away:
-            raise Unavailable("It is away.")
-        return await super().embed(texts)
 
 
 async def vector(embedder: MemoryEmbedder, memory: EmbeddedText) -> Any:
@@ -101,11 +72,11 @@ async def test_a_call_waits_shortly_for_the_model_and_then_does_without(monkeypa
 async def test_a_model_that_cannot_be_loaded_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searchable_text, "READY_SECONDS", 0.02)
     model = LoadingEmbedder()
-    model.broken = True
+    model.is_broken = True
     embedder = MemoryEmbedder(model)
     assert not await embedder.is_ready()
     assert embedder.failure == "No model."
-    model.broken = False
+    model.is_broken = False
     model.loaded.set()
     assert await embedder.is_ready()
     assert embedder.failure == ""
@@ -114,14 +85,69 @@ async def test_a_model_that_cannot_be_loaded_is_tried_again(monkeypatch: pytest.
 
 @pytest.mark.asyncio
 async def test_a_memory_gets_its_vector_later_while_the_model_fails_and_a_trial_finds_it_back() -> None:
-    model = FailingEmbedder()
+    model = LoadingEmbedder("ready")
+    model.is_away = True
     embedder = MemoryEmbedder(model)
     memory = EmbeddedText(TEXT, "fact", "Globex", ())
     assert await embedder.embed([memory, memory]) == [NOT_EMBEDDED] * 2
-    assert embedder.failure == "It is away."
+    assert embedder.failure == "The sentence model cannot be used now."
     await embedder.retry()
-    assert embedder.failure == "It is away."
+    assert embedder.failure == "The sentence model cannot be used now."
     model.is_away = False
     await embedder.retry()
     assert embedder.failure == ""
     assert (await vector(embedder, memory)).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("Wie hoch ist der Rabatt für die Lieferung?", "high discount delivery"),
+        ("Kündigungsfrist", "notice period"),
+        ("Kuendigungsfrist", "notice period"),
+        ("Preiserhöhung", "price increase"),
+        ("Vertragsverlängerung", "contract renewal"),
+        ("quel est le prix de la livraison", "price delivery"),
+        ("¿cuál es el plazo de la entrega?", "deadline delivery"),
+    ],
+)
+def test_what_the_glossary_knows_is_translated(text: str, english: str) -> None:
+    assert glossary().translate(text) == english
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when must the rest of the gift be paid at the bank",
+        "Rate for the firm's last order",
+        "Acme",
+        "Maya",
+        "12,500 EUR",
+        "",
+    ],
+)
+def test_english_and_names_stay_as_they_are(text: str) -> None:
+    assert glossary().translate(text) == text
+
+
+def test_a_query_word_brings_its_translation_and_its_synonyms() -> None:
+    [term] = glossary().query_terms("Rabatt")
+    assert next(iter(term)) == "rabatt"
+    assert term["rabatt"] == term["discount"] == 1
+    assert 0 < term["rebat"] < 1
+    [haulier] = glossary().query_terms("haulier")
+    assert 0 < haulier["transport"] < 1
+
+
+def test_function_words_are_asked_for_only_when_there_is_nothing_else() -> None:
+    assert [next(iter(term)) for term in glossary().query_terms("wie ist der Rabatt")] == ["rabatt"]
+    assert len(glossary().query_terms("what is it")) == 3
+    assert glossary().query_terms("") == []
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_a_translation_and_terms(text: str) -> None:
+    known = glossary()
+    assert isinstance(known.translate(text), str)
+    assert all(term and max(term.values()) == 1 for term in known.query_terms(text))
+    assert known.translated_terms(text) == known.translated_terms(text)

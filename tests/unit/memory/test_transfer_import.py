@@ -9,6 +9,8 @@ from negotiator.memory.memories_lifecycle import MemoryWriter
 from negotiator.memory.memories_queries import StoredEmbedding
 from negotiator.memory.transfer_routes import IMPORT_BATCH, TransferRoutes
 
+pytestmark = pytest.mark.asyncio
+
 
 class Embedders:
     """An embedder and a store, which count the batches under way at once."""
@@ -39,13 +41,11 @@ async def most_at_once(*owners: str) -> int:
     return both.most
 
 
-@pytest.mark.asyncio
 async def test_an_owner_has_one_batch_under_way_however_many_imports() -> None:
     assert await most_at_once("usr_a", "usr_a", "usr_a") == 1
     assert await most_at_once("usr_a", "usr_b") == 2
 
 
-@pytest.mark.asyncio
 async def test_others_have_a_turn_between_any_two_lines_and_a_line_tells_three_errors() -> None:
     turns = 0
 

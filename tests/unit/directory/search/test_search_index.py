@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from negotiator.base import values
-from negotiator.directory.search.query import parse_query
+from negotiator.directory.catalogue_index import LANGUAGES_FILE
+from negotiator.directory.search.languages import QueryTranslator, load_translator
 from negotiator.directory.search.request import IndexEntry, SearchRequest
 from negotiator.directory.search.search import search_page
 from negotiator.directory.search.spelling import KnownWords, NearWord, allowed_edits, nearest_word, phonetic_key
-from negotiator.directory.search.terms import Synonyms, words
+from negotiator.directory.search.terms import Synonyms, parse_query, words
 from tests.helpers import lane
 from tests.helpers.search_entries import AT, entry, ids, indexed
 
@@ -175,3 +177,40 @@ def test_a_score_is_between_nought_and_one_and_a_deprecated_tool_has_half() -> N
     first, second = search_page(index, SearchRequest(query="vector", sort="relevance", now=AT)).hits
     assert 0 < second.score < first.score < 1
     assert np.isclose(second.score, first.score / 2, atol=0.001)
+
+
+ENGLISH = frozenset(["notion", "pdf", "invoices", "email", "image", "chat", "agent", "the", "for", "notes"])
+
+
+@pytest.fixture(scope="module")
+def translator() -> QueryTranslator:
+    """The words of the content."""
+    return load_translator(LANGUAGES_FILE)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "english"),
+    [
+        ("Briefe schreiben", "de", "letter write"),
+        ("Kundendatenbank", "de", "customer database"),
+        ("eine Rechnungssoftware für Firmen", "de", "invoice company"),
+        ("traduire une page", "fr", "translate page"),
+        ("générateur d'images", "fr", "image generation"),
+        ("base de datos vectorial", "es", "vector database"),
+        ("mi correo en Notion", "es", "email notion"),
+        ("PDF übersetzen", "de", "pdf translate"),
+    ],
+)
+def test_words_are_read_in_any_inflection(translator: QueryTranslator, text: str, language: str, english: str) -> None:
+    assert translator.translate(text, ENGLISH.__contains__) == (language, english)
+
+
+def test_english_stays_as_it_is(translator: QueryTranslator) -> None:
+    for text in ("invoices for notes", "chat agent", "image", "notion", "", "zzzz qqqq"):
+        assert translator.translate(text, ENGLISH.__contains__) is None
+
+
+@given(st.text(max_size=120))
+def test_any_text_can_be_read(text: str) -> None:
+    translated = load_translator(LANGUAGES_FILE).translate(text, lambda _: False)
+    assert translated is None or translated.language in ("de", "fr", "es")

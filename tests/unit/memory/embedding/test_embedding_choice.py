@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from negotiator.base.errors import Unavailable
-from negotiator.memory.embedding import embedder_selection as choosing
+from negotiator.memory.embedding import minilm_embedder
 from negotiator.memory.embedding.embedder import HashingEmbedder
-from negotiator.memory.embedding.embedder_selection import choose_embedder
-from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder
+from negotiator.memory.embedding.minilm_embedder import MiniLmEmbedder, choose_embedder
 from negotiator.memory.embedding.remote_embedder import RemoteEmbedder
 from negotiator.runtime.circuit_breaker import FAILURES
 
@@ -112,7 +111,7 @@ def test_the_endpoint_wins_then_the_wheel_then_what_is_always_there(
     named = choose_embedder("https://models.example/v1", key="", model="m", models=tmp_path)
     assert isinstance(named, RemoteEmbedder)
     assert isinstance(choose_embedder("", key="", model="", models=tmp_path), MiniLmEmbedder | HashingEmbedder)
-    monkeypatch.setattr(choosing, "find_minilm_files", lambda: None)
+    monkeypatch.setattr(minilm_embedder, "find_minilm_files", lambda: None)
     lesser = choose_embedder("", key="", model="", models=tmp_path)
     assert isinstance(lesser, HashingEmbedder)
     assert "not installed" in lesser.lesser

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from negotiator.directory import catalogue_queries
+from negotiator.base.caller import Caller
+from negotiator.directory import catalogue_index, catalogue_queries
 from negotiator.directory.catalogue_index import CatalogueIndex, ToolVectors
+from negotiator.directory.listing_routes import CatalogueListing
+from negotiator.directory.schemas_listing import ListTools
 from negotiator.directory.search.request import SearchRequest
 from negotiator.directory.search.search import search_page
+from negotiator.http.cursors import Cursors
+from negotiator.http.operation import Call
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from tests.helpers.directory_agents import record
@@ -58,7 +63,7 @@ async def test_the_second_process_reads_only_what_changed(store: Store, tmp_path
     await put(store, *NAMES)
     first = opened(store, tmp_path)
     before = [await found(first, query) for query in (*NAMES, "jukbox", "works")]
-    assert scanned == [4, 0, 0]
+    assert scanned == [4, 0]
     scanned.clear()
     second = opened(store, tmp_path)
     assert [await found(second, query) for query in (*NAMES, "jukbox", "works")] == before
@@ -152,17 +157,15 @@ async def test_an_index_that_lags_is_stored_anew_and_the_old_one_removed(
     assert scanned == [0]
 
 
-async def test_vectors_are_stored_with_the_index_and_read_from_it(store: Store, tmp_path: Path) -> None:
+async def test_a_stored_index_takes_its_vectors_from_their_own_file(store: Store, tmp_path: Path) -> None:
     _, _, _, changed = await put(store, *NAMES, summary="plays music")
     first = opened(store, tmp_path)
     await first.current()
     first.vectors = ToolVectors(ThemeEmbedder(), tmp_path)
     await first.warm()
-    (tmp_path / "directory-themes.vectors").unlink()
     second, embedder = opened(store, tmp_path), ThemeEmbedder()
     second.vectors = ToolVectors(embedder, tmp_path)
-    index, _ = await second.current()
-    assert index.vectors.present
+    await second.current()
     await second.warm()
     assert embedder.texts == 0
     await put(store, "Jukebox", id=changed, summary="plays melody")
@@ -170,3 +173,80 @@ async def test_vectors_are_stored_with_the_index_and_read_from_it(store: Store, 
     assert embedder.texts == 3
     vector = await second.vectors.of_query("song")
     assert len(await found(second, "song", vector=vector)) == 4
+
+
+async def test_a_large_catalogue_is_read_once_before_the_first_search_and_an_empty_one_never(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue_index, "_LARGE", 0)
+    scans, following = _counted(store, monkeypatch), CatalogueIndex(store)
+    await following.warm()
+    assert scans == []
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
+    await following.warm()
+    assert scans == [1, 0]
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Qdrant"), actor="t"))
+    await following.warm()
+    index, seq = await following.current()
+    assert scans == [1, 0]
+    assert (len(index), seq) == (2, 2)
+
+
+async def test_a_small_catalogue_is_read_by_the_first_search_and_followed_from_then_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans, following = _counted(store, monkeypatch), CatalogueIndex(store)
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
+    await following.warm()
+    assert scans == []
+    index, _ = await following.current()
+    assert scans == [1, 0]
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Qdrant"), actor="t"))
+    await following.warm()
+    assert len(index) == 2
+
+
+def _counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of tools that the scans of this store read from now on."""
+    scans, scan = list[int](), store.scan
+
+    async def counted(unit: Callable[[Transaction], Any]) -> Any:
+        found: list[Any] = await scan(unit)
+        scans.append(len(found))
+        return found
+
+    monkeypatch.setattr(store, "scan", counted)
+    return scans
+
+
+async def test_a_tool_that_changes_while_the_catalogue_is_read_is_there_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion", summary="Old words"), actor="t"))
+    scan = store.scan
+
+    async def overtaken(unit: Callable[[Transaction], Any]) -> Any:
+        found: list[Any] = await scan(unit)
+        if len(found) == 1 and found[0].seq == 1:
+            new = record("Notion", summary="New words", id=found[0].id)
+            await store.write(lambda tx: catalogue_queries.put(tx, new, actor="t"))
+        return found
+
+    monkeypatch.setattr(store, "scan", overtaken)
+    index, seq = await CatalogueIndex(store).current()
+    assert (len(index), seq) == (1, 2)
+    assert (index.texts.postings.count("old"), index.texts.postings.count("new")) == (0, 1)
+
+
+async def test_an_answer_from_before_a_tool_had_its_vector_is_not_given_afterwards(store: Store) -> None:
+    await store.write(lambda tx: catalogue_queries.put(tx, record("Notion"), actor="t"))
+    catalogue = CatalogueIndex(store)
+    listing = CatalogueListing("https://n.example", store, Cursors(b"pepper"), catalogue)
+    index, _ = await catalogue.current()
+    tags = list[str]()
+    for _ in range(2):
+        query = ListTools.model_validate({"query": "notes"})
+        answer = await listing.list(Call(Caller("nobody", "", "", frozenset()), query, {}, ""))
+        tags.append(answer.headers["etag"])
+        index.vectors.waiting.clear()
+    assert tags[0] != tags[1]
