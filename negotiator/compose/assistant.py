@@ -39,9 +39,8 @@ from negotiator.teleprompter.bus_servers import make_bus
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.event_log import EventLog
-from negotiator.teleprompter.feedback_routes import FeedbackRoutes
+from negotiator.teleprompter.routes import SessionRoutes
 from negotiator.teleprompter.schemas import EngineView
-from negotiator.teleprompter.session_routes import SessionRoutes
 from negotiator.teleprompter.speech.recognizer import EngineCapabilities
 from negotiator.teleprompter.speech.recognizer_factory import make_recognizer, recognizer_state
 from negotiator.teleprompter.tickets import Tickets
@@ -127,13 +126,9 @@ def build_teleprompter(services: Services, memory: MemoryServices, tactics: Tact
     tickets = Tickets(store, guard)
     context = SharedContext(services.pipeline, utterances, tickets, audio, patience=WebSocketTimeouts())
     streams = WebSocketEndpoint(context, origins=settings.allowed_origins)
-    slices = (
-        SessionRoutes(store, services.cursors, utterances, settings.base_url, _engine_view(recognizer.caps)),
-        FeedbackRoutes(store, utterances, analyser.heads),
-        streams,
-    )
+    sessions = SessionRoutes(store, services.cursors, utterances, settings.base_url, _engine_view(recognizer.caps))
     return Component(
-        operations=offered_operations(slices),
+        operations=offered_operations([sessions, streams]),
         sockets={STREAM_PATH: streams},
         checks={"speech": partial(recognizer_state, settings, recognizer)},
         closes=(audio.close, utterances.silence_timers.close, bus.close, analyser.close),

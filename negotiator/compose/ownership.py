@@ -26,7 +26,8 @@ from negotiator.rehearsals import tables as rehearsals
 from negotiator.store import atomic_updates, audit, fingerprints, migrate, ownership
 from negotiator.store.ownership import Chore
 from negotiator.store.statement import Query, Transaction
-from negotiator.teleprompter import example_queries, session_transitions
+from negotiator.teleprompter import queries as teleprompter_queries
+from negotiator.teleprompter import session_transitions
 from negotiator.teleprompter import tables as teleprompter
 from negotiator.tokens import clients
 from negotiator.tokens import tables as tokens
@@ -41,7 +42,7 @@ BEFORE_CLAIM: Final[tuple[Callable[[Transaction, str, str], Any], ...]] = (
     memories_lifecycle.claim_memories,
 )
 """Called with the agent and its user before the agent's rows get their new owner."""
-AFTER_CLAIM: Final[tuple[Callable[[Transaction, str], Any], ...]] = (example_queries.trim,)
+AFTER_CLAIM: Final[tuple[Callable[[Transaction, str], Any], ...]] = (teleprompter_queries.trim_examples,)
 """Called with the user once the rows are theirs."""
 BEFORE_ERASURE: Final[tuple[Callable[[Transaction, str], Any], ...]] = (
     collections_queries.mark_all_saves_due,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from negotiator.numbers.words import BESIDE, NumberLanguage, foreign_scale, language_of, read_number_words
+from negotiator.numbers.words import BESIDE, TABLES, NumberLanguage, foreign_scale, language_of, read_number_words
 
 _DIGIT_NAMES: Final = "zero one two three four five six seven eight nine"
 _TEEN_NAMES: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
@@ -35,18 +35,7 @@ WRITTEN_SCALES: Final = {**{"hundred": 100, **_THOUSANDS}, **{**_ABBREVIATIONS, 
 """What multiplies digits in a written text: `9.5k`, `3 million`."""
 COUNT_WORDS: Final = frozenset([*list(UNITS)[2:], *TENS, "hundred", "thousand", "million", "dozen"])
 """The words that count more than one: "zero" and "one" are left out, since "one" is mostly a pronoun."""
-CURRENCY_WORDS: Final = {
-    "$": "USD", "dollar": "USD", "dollars": "USD", "dolars": "USD", "dollers": "USD",
-    "buck": "USD", "bucks": "USD", "usd": "USD",
-    "€": "EUR", "euro": "EUR", "euros": "EUR", "eur": "EUR", "eu": "EUR",
-    "£": "GBP", "pound": "GBP", "pounds": "GBP", "quid": "GBP", "gbp": "GBP",
-    "¥": "JPY", "yen": "JPY", "jpy": "JPY", "₹": "INR", "inr": "INR", "rupees": "INR", "rs": "INR",
-    "francs": "CHF", "franken": "CHF", "chf": "CHF", "fr": "CHF", "sfr": "CHF", "stutz": "CHF",
-    "sek": "SEK", "kr": "SEK", "kronor": "SEK", "kroner": "SEK", "nok": "NOK", "dkk": "DKK",
-    "zł": "PLN", "pln": "PLN", "zloty": "PLN", "kč": "CZK", "czk": "CZK",
-    "rand": "ZAR", "zar": "ZAR", "cad": "CAD", "aud": "AUD", "nzd": "NZD", "sgd": "SGD", "hkd": "HKD",
-    "mxn": "MXN", "clp": "CLP", "ars": "ARS", "cop": "COP", "pesos": "MXN", "dólares": "USD", "piastres": "CAD",
-}  # fmt: skip
+CURRENCY_WORDS: Final = {word: code for code, words in TABLES["currencies"].items() for word in words.split()}
 """Signs and words of a currency, with its ISO 4217 code; the commonest one where several countries use the word."""
 _SHARED_NAMES: Final = (
     frozenset(["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "CLP", "ARS", "COP"]),
@@ -76,7 +65,6 @@ class Token(NamedTuple):
 
     @property
     def value(self) -> Decimal | None:
-        """The likeliest value of a `number`."""
         return self.readings[0] if self.readings else None
 
 
@@ -241,7 +229,6 @@ class NumberRun:
 
     @property
     def value(self) -> Decimal:
-        """The likeliest reading."""
         return self.readings[0]
 
 
@@ -452,7 +439,6 @@ class DigitRun:
 
     @property
     def text(self) -> str:
-        """All its characters."""
         return "".join(chunk.text for chunk in self.chunks)
 
     def parts(self) -> Iterator["DigitRun"]:

@@ -50,10 +50,10 @@ def _with_german_compounds(words: Mapping[str, int]) -> dict[str, int]:
     return known
 
 
-_TABLES: Final = tomllib.loads(files(__package__ or __name__).joinpath("languages.toml").read_text("utf-8"))
-_LANGUAGES: Final = {name: _language(_TABLES[name]) for name in NUMBER_LANGUAGES}
+TABLES: Final = tomllib.loads(files(__package__ or __name__).joinpath("languages.toml").read_text("utf-8"))
+_LANGUAGES: Final = {name: _language(TABLES[name]) for name in NUMBER_LANGUAGES}
 _LANGUAGES["de"] = replace(_LANGUAGES["de"], words=_with_german_compounds(_LANGUAGES["de"].words))
-BESIDE: Final = {name: frozenset(words.split()) for name, words in _TABLES["beside"].items()}
+BESIDE: Final = {name: frozenset(words.split()) for name, words in TABLES["beside"].items()}
 """Words beside a number that make it another one, in more languages than are read; such a number is left out."""
 _NOT_ALONE: Final = frozenset(["un", "ein", "eins", "uno", "mio", "tsd"])
 _ALSO_ENGLISH: Final = frozenset(

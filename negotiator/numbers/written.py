@@ -38,6 +38,7 @@ from negotiator.numbers.read import (
     may_be_currency,
     numbers_in,
 )
+from negotiator.numbers.words import TABLES
 
 Point = Literal["thousands", "decimal"]
 """What a point before three digits is; without a rule both readings are refused."""
@@ -52,14 +53,8 @@ _SIGN: Final = re.compile(r"^[-−–+]|[-−–+]$")
 _NO_CENTS: Final = re.compile(r"^[.,][-–—=]{1,2}")
 """What Swiss and German prices have for whole amounts: `45.–`."""
 SCALES: Final[Mapping[str, int]] = WRITTEN_SCALES | {
-    word: 10**zeros
-    for zeros, words in (
-        (2, "百"), (3, "thou grand tsd tausend tys mille 千 천"), (4, "万 萬 만"), (5, "lakh lakhs lac lacs"),
-        (6, "mill millions millionen millones millón"), (7, "crore crores"), (8, "億 亿 억"),
-        (9, "b billions mrd mld milliard milliards milliarde milliarden"),
-    )
-    for word in words.split()
-}  # fmt: skip
+    word: 10 ** int(zeros) for zeros, words in TABLES["written_scales"].items() for word in words.split()
+}
 """What multiplies the number before it."""
 _INDIAN: Final = {"l": 10**5, "cr": 10**7}
 _HUNDREDTHS: Final = {"p": "GBP", "pence": "GBP"} | dict.fromkeys(
@@ -73,15 +68,7 @@ _SCALE: Final = re.compile(
 _BEFORE_CURRENCY: Final = {"t": 10**3, "k": 10**3, "m": 10**6}
 _PER: Final = frozenset(["per", "a", "an", "/", "each", "every", "and", "pro", "im"])
 _SHORT_PER: Final = re.compile(r"\bp[./]?\s?(a|w|m|cm|d|h)\b\.?", re.IGNORECASE)
-PERIODS: Final = {
-    word: noun
-    for noun, words in (
-        ("hour", "hourly hr h stunde stunden"), ("day", "daily d tag tage"), ("week", "weekly wk wks w woche wochen"),
-        ("month", "monthly mo mos mth m cm monat monate"), ("quarter", "quarterly quartal quartale"),
-        ("year", "yearly annually annum yr yrs a jahr jahre"),
-    )
-    for word in words.split()
-}  # fmt: skip
+PERIODS: Final = {word: noun for noun, words in TABLES["written_periods"].items() for word in words.split()}
 """Short, German and other words of a stretch of time."""
 _ORDERED: Final = re.compile("z|(?:G?b)?(?:G?m)?(?:G?k)?G?".replace("G", "(?:(?:Tu?|t|u)?h(?:Tu?|t|u)?|Tu?|t|u)"))
 """The kinds of the words of one number, in order: `twelve five` is none."""

@@ -12,19 +12,9 @@ from importlib.resources import files
 from typing import Any, Final
 
 from negotiator.base.values import MINOR_UNITS, format_money
+from negotiator.rehearsals.best_deal import Gap
 from negotiator.rehearsals.counterpart.interests import round_unit, rounded
-from negotiator.rehearsals.counterpart.person import Hardness, PersonKind
-from negotiator.rehearsals.debrief import (
-    Debrief,
-    IssueGap,
-    OfferChange,
-    OfferPoint,
-    PassedOwnLimit,
-    TurnLoss,
-    UnansweredPloy,
-)
-from negotiator.rehearsals.own_worth import Gap
-from negotiator.rehearsals.record import Side
+from negotiator.rehearsals.debrief import Debrief, OfferChange, PassedOwnLimit, TurnLoss, UnansweredPloy
 from negotiator.rehearsals.schemas import (
     AttemptView,
     DebriefPoint,
@@ -39,6 +29,7 @@ from negotiator.rehearsals.schemas import (
     SameTerms,
     UnansweredPloyView,
 )
+from negotiator.rehearsals.stored import RehearsalTurn, Side
 from negotiator.terms import limits
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate, same_value
 from negotiator.terms.plain_text import capitalise, cut_at_word, join_words, sentence, tidy
@@ -125,7 +116,7 @@ class DebriefWords:
             "utility": None if found.left is None else found.left.utility,
             "words": said["words"],
             "turn": None if found.costliest is None else found.costliest.turn,
-            "parts": [self._part(part) for part in found.parts],
+            "parts": [self._part(issue, gap, found.deal or {}, found.best or {}) for issue, gap in found.parts],
         }
 
     def _left(self) -> SaidMoney:
@@ -135,21 +126,17 @@ class DebriefWords:
         amount = self._amount(found.left, package=found.deal or found.best, exact=self._price_alone())
         return {**amount, "words": "nothing"} if self._left_nothing() else amount
 
-    def _part(self, part: IssueGap) -> LeftPart:
-        terms = self.debrief.terms
-        issue = terms.issue(part.issue)
-        is_price = self._price is not None and part.issue == self._price.name
-        amount = self._amount(part.gap, exact=is_price)
-        words = amount["words"]
-        if issue is not None:
-            said = self._to_the_user(amount, better=part.gap.utility >= 0, plain=is_price)
-            words = f"{self._issue_change(issue, part.deal, part.best)}: {said}"
+    def _part(self, issue: Issue, gap: Gap, deal: Package, best: Package) -> LeftPart:
+        is_price = self._price is not None and issue.name == self._price.name
+        currency = self.debrief.terms.currency
+        amount = self._amount(gap, exact=is_price)
+        said = self._to_the_user(amount, better=gap.utility >= 0, plain=is_price)
         return {
-            "issue": part.issue,
-            "deal": value_view(issue, part.deal, terms.currency),
-            "best": value_view(issue, part.best, terms.currency),
+            "issue": issue.name,
+            "deal": value_view(issue, deal[issue.name], currency),
+            "best": value_view(issue, best[issue.name], currency),
             "money": amount["money"],
-            "words": words,
+            "words": f"{self._issue_change(issue, deal[issue.name], best[issue.name])}: {said}",
         }
 
     def same_terms(self) -> SameTerms | None:
@@ -170,15 +157,12 @@ class DebriefWords:
         }
 
     def opening(self) -> OpeningView | None:
-        """The opening against the target."""
-        opening = self.debrief.opening
-        if opening is None:
+        if self.debrief.opening is None:
             return None
-        beside = None if opening.ahead is None else self._beside_target(opening.ahead, opening.package)
-        return {"turn": opening.turn, "against_target": beside, **self._said(opening.package)}
+        turn, package = self.debrief.opening
+        return {"turn": turn.number, "against_target": self._beside_target(package), **self._said(package)}
 
     def move(self, move: OfferChange) -> OfferChangeView:
-        """One concession."""
         who = "You" if move.by == "me" else "They"
         changed = f"{who} {'went' if self._only_price else 'offered'} {self._change(move.before, move.after)}"
         in_price = self._differs_in_price(move.before, move.after)
@@ -198,21 +182,19 @@ class DebriefWords:
         }
 
     def passed(self, passed: PassedOwnLimit) -> PassedOwnLimitView:
-        """One limit that was passed."""
         issue = None if passed.issue is None else self.debrief.terms.issue(passed.issue)
         is_price = self._price is not None and passed.issue == self._price.name
         amount = self._amount(Gap(0.0, passed.money), package=passed.package, exact=is_price)
         if issue is None:
             words = f"{amount['words'] + ' ' if passed.money else ''}worse than {self._reservation()}"
         elif passed.limit is None:
-            words = f"{self.wording.phrase(issue, passed.value)}, which you had ruled out"
+            words = f"{self.wording.phrase(issue, passed.package[issue.name])}, which you had ruled out"
         else:
             limit = self.wording.value(issue, passed.limit)
-            words = f"{self.wording.phrase(issue, passed.value)}, where your limit is {limit}"
+            words = f"{self.wording.phrase(issue, passed.package[issue.name])}, where your limit is {limit}"
         return {"turn": passed.turn, "issue": passed.issue, "money": amount["money"], "words": words}
 
     def unanswered(self, one: UnansweredPloy) -> UnansweredPloyView:
-        """One tactic that was given in to."""
         amount = self._amount(one.gap)
         did = "accepted and gave" if one.accepted else "gave"
         words = (
@@ -221,40 +203,32 @@ class DebriefWords:
         )
         return {"turn": one.turn, "reply": one.reply, "ploy": one.ploy, "money": amount["money"], "words": words}
 
-    def _point(self, point: OfferPoint) -> DebriefPoint:
-        found = self.debrief
-        loss = next((one for one in found.losses if one.turn == point.turn), None)
-        currency = found.terms.currency
+    def _point(self, turn: RehearsalTurn, package: Package) -> DebriefPoint:
+        found, currency = self.debrief, self.debrief.terms.currency
+        loss = found.losses.get(turn.number)
+        price, floor = (None if at is None else format_money(at, currency) for at in found.prices(package))
         return {
-            **self._said(point.package),
-            "turn": point.turn,
-            "by": point.by,
-            "action": point.action,
-            "utility": point.utility,
-            "price": None if point.price is None else format_money(point.price, currency),
-            "floor_price": None if point.floor_price is None else format_money(point.floor_price, currency),
-            "final": point.final,
-            "withdraws": point.withdraws,
-            "lost": None if loss is None or point.by == "them" else self._amount(loss.gap)["money"],
+            **self._said(package),
+            "turn": turn.number,
+            "by": turn.by,
+            "action": turn.action,
+            "utility": found.own.utility(package),
+            "price": price,
+            "floor_price": floor,
+            "final": turn.final,
+            "withdraws": turn.withdraws,
+            "lost": None if loss is None or turn.by == "them" else self._amount(loss.gap)["money"],
         }
 
-    def view(
-        self,
-        *,
-        rehearsal_id: str,
-        kind: PersonKind,
-        hardness: Hardness,
-        seed: int,
-        attempts: Sequence[AttemptView] = (),
-    ) -> DebriefView:
+    def view(self, *, rehearsal_id: str, seed: int, attempts: Sequence[AttemptView] = ()) -> DebriefView:
         """The debrief as JSON; `attempts` are the other rehearsals of the same person."""
         found = self.debrief
         return {
             "rehearsal_id": rehearsal_id,
             "state": found.state,
             "score": found.score,
-            "kind": kind,
-            "hardness": hardness,
+            "kind": found.person.kind,
+            "hardness": found.person.hardness,
             "seed": seed,
             "floor": self._said(found.floor),
             "deal": None if found.deal is None else self._said(found.deal),
@@ -269,8 +243,12 @@ class DebriefWords:
             "sentences": list(self.sentences()),
             "try_next": self.try_next(),
             "lesson": self.lesson(),
-            "ledger": [self._point(point) for point in found.points],
-            "levels": {"target": found.target, "walk_away": found.reservation, "best_deal": found.best_utility},
+            "ledger": [self._point(*point) for point in found.points],
+            "levels": {
+                "target": found.own.target_utility(),
+                "walk_away": found.own.reservation,
+                "best_deal": None if found.best is None else found.own.utility(found.best),
+            },
             "attempts": list(attempts),
         }
 
@@ -283,15 +261,14 @@ class DebriefWords:
     def _ending(self) -> str:
         found, opened = self.debrief, ""
         if found.opening is not None and self._only_price:
-            opened = f"opened at {self.wording.package(found.opening.package)}"
-            if found.opening.ahead is not None:
-                opened += f", {self._beside_target(found.opening.ahead, found.opening.package)['words']},"
-            opened += " and "
+            beside = self._beside_target(found.opening[1])
+            beside_words = "" if beside is None else beside["words"]
+            opened = f"opened at {self.wording.package(found.opening[1])}"
+            opened += f"{f', {beside_words},' if beside_words else ''} and "
         if found.deal is not None:
+            beside = self._beside_target(found.deal) if self._only_price else None
             said = f"You {opened}agreed on {self.wording.package(found.deal)}"
-            if found.target_gap is not None and self._only_price:
-                said += f"; that is {self._beside_target(found.target_gap, found.deal)['words']}"
-            return said
+            return said if beside is None else f"{said}; that is {beside['words']}"
         mine, theirs = self._last_offer("me"), self._last_offer("them")
         said = f"{self._who_left()} without a deal"
         if mine is not None:
@@ -300,7 +277,11 @@ class DebriefWords:
             said += f"{', ' if mine is not None else '; '}theirs was {self.wording.package(theirs)}"
         return said
 
-    def _beside_target(self, ahead: Gap, package: Package) -> SaidMoney:
+    def _beside_target(self, package: Package) -> SaidMoney | None:
+        """By how much a package is better or worse than the target; None without one."""
+        ahead = self.debrief.ahead_of_target(package)
+        if ahead is None:
+            return None
         amount = self._amount(ahead, package=package)
         if abs(ahead.utility) < _NOTHING and not ahead.money:
             return {**amount, "words": "at your target"}
@@ -384,7 +365,6 @@ class DebriefWords:
     # What to do with it
 
     def try_next(self) -> str:
-        """One thing to try in the next rehearsal."""
         return sentence(self._advised["try_next"])
 
     def lesson(self) -> str:
@@ -394,7 +374,6 @@ class DebriefWords:
 
     @cached_property
     def _advised(self) -> dict[str, str]:
-        """What to try next, and the lesson."""
         found, worst = self.debrief, self.debrief.costliest
         if found.deal is not None and (found.deal_passes or found.best is None):
             first = found.deal_passes[0] if found.deal_passes else None
@@ -447,16 +426,16 @@ class DebriefWords:
     def _offers_at(self, loss: TurnLoss) -> tuple[Package | None, Package | None]:
         """The package of a turn, and the user's own offer before it."""
         points = self.debrief.points
-        here = next((one.package for one in points if one.turn == loss.turn), None)
-        before = next((one.package for one in reversed(points) if one.by == "me" and one.turn < loss.turn), None)
-        return here, before
+        here = next((package for turn, package in points if turn.number == loss.turn), None)
+        mine = (package for turn, package in reversed(points) if turn.by == "me" and turn.number < loss.turn)
+        return here, next(mine, None)
 
     def _last_offer(self, by: Side) -> Package | None:
-        return next((one.package for one in reversed(self.debrief.points) if one.by == by), None)
+        return next((package for turn, package in reversed(self.debrief.points) if turn.by == by), None)
 
     def _lost_by_end(self, loss: TurnLoss) -> bool:
         """Whether the other side left after this turn, the user's last."""
-        mine = [point.turn for point in self.debrief.points if point.by == "me"]
+        mine = [turn.number for turn, _ in self.debrief.points if turn.by == "me"]
         return self.debrief.state == "left_by_them" and bool(mine) and loss.turn >= mine[-1]
 
     def _who_left(self) -> str:
@@ -478,9 +457,9 @@ class DebriefWords:
     def _capped(self) -> bool:
         """Whether the deal passes the walk-away and is otherwise worth more: then it counts as no deal."""
         found = self.debrief
-        if found.best_utility is None or found.left is None or found.deal_utility is None:
+        if found.best is None or found.left is None or found.deal is None:
             return False
-        return found.left.utility > found.best_utility - found.deal_utility + _NOTHING
+        return found.left.utility > found.own.gap(found.best, found.deal).utility + _NOTHING
 
     def _left_nothing(self) -> bool:
         found = self.debrief

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from negotiator.advice.hearing.figures import Told
+from negotiator.advice.hearing.hear import LIKELY, Heard, HeardFigure, hear
 from negotiator.advice.hearing.named_terms import named_values
 from negotiator.base import values
 from negotiator.base.errors import Conflict, FieldError, ValidationFailed
@@ -20,10 +22,15 @@ from negotiator.rehearsals.counterpart.person import (
 )
 from negotiator.rehearsals.counterpart.remarks import remarks_in
 from negotiator.rehearsals.counterpart.sentences import case_kind, sentence
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, TurnAction, canonical_package
-from negotiator.rehearsals.stored import StoredRehearsal
-from negotiator.teleprompter.offered_packages import offer_in
-from negotiator.terms.issues import Issue, Package, Scalar, same_value
+from negotiator.rehearsals.stored import (
+    RehearsalState,
+    RehearsalTurn,
+    Side,
+    StoredRehearsal,
+    TurnAction,
+    canonical_package,
+)
+from negotiator.terms.issues import Issue, Package, Scalar, check_value, same_value
 from negotiator.terms.short_forms import read_package
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import check_package, without_ranges
@@ -125,7 +132,7 @@ def take_turn(rehearsal: StoredRehearsal, turn: OwnTurn) -> StoredRehearsal:
 
 
 def _accepted(rehearsal: StoredRehearsal, turn: OwnTurn, now: int) -> StoredRehearsal:
-    theirs = their_offer(rehearsal)
+    theirs = last_offer(rehearsal, "them")
     if theirs is None:
         raise Conflict("They have made no offer yet.", error="nothing_to_accept")
     spoken = _spoken(rehearsal, turn, now, theirs)
@@ -191,7 +198,6 @@ def _checked(rehearsal: StoredRehearsal, turn: OwnTurn) -> Package:
 
 
 def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:
-    """What a text offers, if anything."""
     made = [turn for turn in rehearsal.turns if turn.action == "offer"]
     mine, theirs = (tuple(one.package for one in made if one.by == side and one.package) for side in ("me", "them"))
     return offer_in(rehearsal.terms, text, mine=mine, theirs=theirs) or None
@@ -199,22 +205,21 @@ def _heard_offer(rehearsal: StoredRehearsal, text: str) -> Package | None:
 
 def _standing(rehearsal: StoredRehearsal) -> dict[str, Scalar]:
     """What the user's next offer leaves out stays as they named it before, else as the other side named it."""
-    theirs = their_offer(rehearsal) or {}
-    return {**theirs, **(my_offer(rehearsal) or {})}
+    theirs = last_offer(rehearsal, "them") or {}
+    return {**theirs, **(last_offer(rehearsal, "me") or {})}
 
 
-def their_offer(rehearsal: StoredRehearsal) -> Package | None:
-    """What the counterpart has on the table."""
-    return _last_package(rehearsal, "them")
-
-
-def my_offer(rehearsal: StoredRehearsal) -> Package | None:
-    """What the user has on the table."""
-    return _last_package(rehearsal, "me")
+def last_offer(rehearsal: StoredRehearsal, side: Side) -> Package | None:
+    """What a side has on the table."""
+    made = (
+        turn.package
+        for turn in reversed(rehearsal.turns)
+        if turn.by == side and turn.action == "offer" and turn.package is not None
+    )
+    return next(made, None)
 
 
 def outcome(rehearsal: StoredRehearsal) -> Package | None:
-    """What was agreed."""
     return rehearsal.turns[-1].package if rehearsal.state == "agreed" else None
 
 
@@ -236,15 +241,6 @@ def _sentence(rehearsal: StoredRehearsal, moment: Moment, slots: Mapping[str, st
         slots=slots,
         avoid=avoid,
     )
-
-
-def _last_package(rehearsal: StoredRehearsal, side: str) -> Package | None:
-    made = (
-        turn.package
-        for turn in reversed(rehearsal.turns)
-        if turn.by == side and turn.action == "offer" and turn.package is not None
-    )
-    return next(made, None)
 
 
 def _wondered(terms: Terms, turn: OwnTurn) -> Package | None:
@@ -287,7 +283,7 @@ def _words(rehearsal: StoredRehearsal, given: PersonAnswer) -> str:
 
 def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
     """The package in words; after their first offer only what changed, what they give first."""
-    words, before = Wording(rehearsal.terms), their_offer(rehearsal)
+    words, before = Wording(rehearsal.terms), last_offer(rehearsal, "them")
     if before is None:
         return words.package(package, with_total=False)
     given: dict[str, Scalar] = {}
@@ -302,3 +298,27 @@ def _offer_words(rehearsal: StoredRehearsal, package: Package) -> str:
     changed = {**given, **taken}
     rest = RESTS[len(rehearsal.turns) // 2 % len(RESTS)] if len(changed) < len(package) else ""
     return f"{words.package(changed, with_total=False)}{rest}"
+
+
+def offer_in(terms: Terms, text: str, *, mine: tuple[Package, ...] = (), theirs: tuple[Package, ...] = ()) -> Package:
+    """The values that the user offers in a text, the last of each issue; empty where none is offered."""
+    turned = tuple(replace(one, direction="lower" if one.direction == "higher" else "higher") for one in terms.issues)
+    heard = hear(text, Told(turned, theirs, mine, terms.currency, "call"))
+    named = {
+        one.issue: one.value
+        for one in heard.figures
+        if one.kind == "mine" and one.issue and one.value is not None and _is_taken(heard, one)
+    }
+    for offer in heard.offers:
+        named |= offer.package if offer.chance >= LIKELY else {}
+    return {
+        issue.name: named[issue.name]
+        for issue in terms.issues
+        if issue.name in named and not check_value(issue, named[issue.name], "/package")
+    }
+
+
+def _is_taken(heard: Heard, figure: HeardFigure) -> bool:
+    """Whether the sentence that repeats a figure of the other side agrees to it."""
+    acts = {act.name for act in heard.acts if figure.quote in act.quote}
+    return bool(acts & {"yes", "offer"}) and not acts & {"ask", "claim"}

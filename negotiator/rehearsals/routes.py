@@ -25,10 +25,12 @@ from negotiator.negotiations.schemas_negotiations import ListOf
 from negotiator.negotiations.session import NegotiationSession
 from negotiator.rehearsals import queries
 from negotiator.rehearsals.counterpart.person import Person
-from negotiator.rehearsals.play import OwnTurn, start_rehearsal, take_turn
-from negotiator.rehearsals.record import canonical_package
+from negotiator.rehearsals.debrief import Debrief
+from negotiator.rehearsals.debrief_words import DebriefWords
+from negotiator.rehearsals.play import OwnTurn, last_offer, last_words, outcome, start_rehearsal, take_turn
 from negotiator.rehearsals.schemas import (
     LARGEST_SEED,
+    AttemptView,
     DebriefView,
     PlayTurn,
     RehearsalId,
@@ -37,13 +39,14 @@ from negotiator.rehearsals.schemas import (
     Rehearse,
     StartRehearsal,
 )
-from negotiator.rehearsals.stored import StoredRehearsal
-from negotiator.rehearsals.views import debrief_answer, rehearsal_head, rehearsal_view, result_of
+from negotiator.rehearsals.stored import RehearsalTurn, StoredRehearsal, canonical_package
 from negotiator.runtime import thread_pools
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
 from negotiator.terms.issues import Package, Scalar, coordinate
 from negotiator.terms.terms import Terms
+from negotiator.terms.terms_view import package_view
+from negotiator.terms.wording import Wording
 
 REHEARSALS_PATH: Final = "/api/negotiations/{id}/rehearsals"
 REHEARSAL_PATH: Final = "/api/negotiations/{id}/rehearsals/{rehearsal_id}"
@@ -63,7 +66,6 @@ class Rehearsals:
     pepper: bytes
 
     def operations(self) -> list[Operation]:
-        """The operations, the most frequent ones first."""
         return [
             _playing(
                 name="rehearse",
@@ -151,7 +153,6 @@ class Rehearsals:
         return await self._begin(call, call.input)
 
     async def play(self, call: Call[PlayTurn]) -> Any:
-        """Play one turn."""
         asked = call.input
         return await self._play(
             call, asked.id, asked.rehearsal_id, OwnTurn(asked.action, asked.package, asked.text or "")
@@ -188,7 +189,6 @@ class Rehearsals:
         return {"items": [rehearsal_head(one) for one in shown], "next_cursor": cursor}
 
     async def get(self, call: Call[RehearsalId]) -> Any:
-        """One rehearsal."""
         asked, owner = call.input, call.caller.principal
         found = await self.store.read(lambda tx: queries.find(tx, owner, asked.id, asked.rehearsal_id))
         return rehearsal_view(found)
@@ -302,3 +302,79 @@ def _really_offered(terms: Terms, rows: Sequence[OfferRow]) -> Package | None:
 def _floor_numbers(person: Person) -> frozenset[Decimal]:
     found = {coordinate(stake.issue.type, stake.floor) for stake in person.interests.stakes}
     return frozenset(at for at in found if at is not None)
+
+
+def rehearsal_head(rehearsal: StoredRehearsal) -> dict[str, Any]:
+    return {
+        "id": rehearsal.id,
+        "negotiation_id": rehearsal.negotiation,
+        "rehearsal": True,
+        "kind": rehearsal.person.kind,
+        "hardness": rehearsal.person.hardness,
+        "seed": rehearsal.seed,
+        "state": rehearsal.state,
+        "rounds": sum(turn.by == "me" and turn.action == "offer" for turn in rehearsal.turns),
+        "result": rehearsal.result or None,
+        "created_at": values.timestamp(rehearsal.created_at),
+        "updated_at": values.timestamp(rehearsal.updated_at),
+    }
+
+
+def rehearsal_view(rehearsal: StoredRehearsal) -> dict[str, Any]:
+    terms = rehearsal.terms
+    return {
+        **rehearsal_head(rehearsal),
+        "turns": [_turn_view(terms, turn) for turn in rehearsal.turns],
+        "says": last_words(rehearsal),
+        "worded_by": rehearsal.worded_by,
+        "their_offer": in_words(terms, last_offer(rehearsal, "them")),
+        "my_offer": in_words(terms, last_offer(rehearsal, "me")),
+        "outcome": in_words(terms, outcome(rehearsal)),
+    }
+
+
+def in_words(terms: Terms, package: Package | None) -> dict[str, Any] | None:
+    """A package with how it is said."""
+    if package is None:
+        return None
+    return {"package": package_view(terms, package), "words": Wording(terms).package(package)}
+
+
+def result_of(rehearsal: StoredRehearsal) -> dict[str, Any]:
+    """The head of the debrief, which lists show."""
+    found = debrief_answer(rehearsal, [])
+    left = found["left_on_table"]
+    return {"score": found["score"], "deal": found["deal"], "left_on_table": left["words"], "money": left["money"]}
+
+
+def debrief_answer(rehearsal: StoredRehearsal, attempts: Sequence[StoredRehearsal]) -> DebriefView:
+    """The debrief of a rehearsal that is over, with the other rehearsals that met the same person."""
+    found = Debrief(rehearsal.terms, rehearsal.person, rehearsal.turns, rehearsal.state)
+    others = [_attempt(one) for one in attempts if one.id != rehearsal.id and one.state != "running"]
+    return DebriefWords(found).view(rehearsal_id=rehearsal.id, seed=rehearsal.seed, attempts=others)
+
+
+def _attempt(rehearsal: StoredRehearsal) -> AttemptView:
+    return {
+        "id": rehearsal.id,
+        "created_at": values.timestamp(rehearsal.created_at),
+        "score": rehearsal.result["score"],
+        "money": rehearsal.result["money"],
+        "state": rehearsal.state,
+    }
+
+
+def _turn_view(terms: Terms, turn: RehearsalTurn) -> dict[str, Any]:
+    shown = in_words(terms, turn.package)
+    return {
+        "number": turn.number,
+        "at": values.timestamp(turn.at),
+        "by": turn.by,
+        "action": turn.action,
+        "package": shown and shown["package"],
+        "words": shown and shown["words"],
+        "said": turn.said,
+        "heard": list(turn.remarks),
+        "final": turn.final,
+        "withdraws": turn.withdraws,
+    }

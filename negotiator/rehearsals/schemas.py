@@ -10,7 +10,7 @@ from negotiator.base.values import LongText, ShortText, Whole
 from negotiator.negotiations.schemas_negotiations import NegotiationId
 from negotiator.rehearsals.counterpart.person import Hardness, PersonKind, Ploy
 from negotiator.rehearsals.counterpart.remarks import Remark
-from negotiator.rehearsals.record import RehearsalState, Side, TurnAction
+from negotiator.rehearsals.stored import RehearsalState, Side, TurnAction
 from negotiator.terms.schemas_terms import PackageInput
 
 LARGEST_SEED = 2**31 - 1

@@ -2,16 +2,48 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
-from negotiator.rehearsals.counterpart.person import Person, PersonMemory
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, canonical_package
-from negotiator.terms.issues import Issue, canonical_value
+from negotiator.rehearsals.counterpart.person import Person, PersonMemory, Ploy
+from negotiator.rehearsals.counterpart.remarks import Remark
+from negotiator.terms.issues import Issue, IssueType, Package, Scalar, canonical_value
 from negotiator.terms.terms import Terms, decode_terms, encode_terms
 from negotiator.terms.terms_view import package_view
+
+Side: TypeAlias = Literal["me", "them"]
+TurnAction: TypeAlias = Literal["offer", "say", "wait", "accept", "leave"]
+RehearsalState: TypeAlias = Literal["running", "agreed", "left_by_me", "left_by_them"]
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsalTurn:
+    """One turn of either side; `number` counts both sides from 1, `at` is in milliseconds.
+
+    `package` is complete: what a turn leaves out stays as that side named it before, or as the other side names it.
+    An acceptance has the package that is accepted. `remarks` are what the user's words were heard as, `ploy` the tactic
+    behind a turn of the counterpart's, which only the debrief tells. `final` marks an offer that was called final,
+    `withdraws` one that takes the offer before back.
+    """
+
+    number: int
+    at: int
+    by: Side
+    action: TurnAction
+    package: Package | None = None
+    said: str = ""
+    remarks: tuple[Remark, ...] = ()
+    final: bool = False
+    withdraws: bool = False
+    ploy: Ploy | None = None
+
+
+def canonical_package(terms: Terms, package: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The package with the canonical values of its issues; a KeyError names what is no issue."""
+    kinds: dict[str, IssueType] = {issue.name: issue.type for issue in terms.issues}
+    return {name: canonical_value(kinds[name], value) for name, value in package.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +89,6 @@ def encode_person(person: Person) -> bytes:
 
 
 def decode_person(stored: bytes, terms: Terms) -> Person:
-    """The person that `encode_person` wrote."""
     row: dict[str, Any] = orjson.loads(stored)
     issues = {issue.name: issue for issue in terms.issues}
     stakes = tuple(_stake(issues[stake["issue"]], stake) for stake in row.pop("stakes"))
@@ -65,7 +96,6 @@ def decode_person(stored: bytes, terms: Terms) -> Person:
 
 
 def encode_progress(terms: Terms, memory: PersonMemory, turns: Sequence[RehearsalTurn], worded_by: str) -> bytes:
-    """What the counterpart remembers, and the turns."""
     rows = [replace(turn, package=turn.package and package_view(terms, turn.package)) for turn in turns]
     return _json({"memory": memory, "turns": rows, "worded_by": worded_by})
 
@@ -103,7 +133,6 @@ def stored_rehearsal(row: Sequence[Any]) -> StoredRehearsal:
 
 
 def columns_of(rehearsal: StoredRehearsal) -> dict[str, Any]:
-    """The columns that change with a turn."""
     terms = rehearsal.terms
     return {
         "state": rehearsal.state,

@@ -19,8 +19,8 @@ from negotiator.runtime import telemetry
 from negotiator.runtime.tracing import NEW_TRACE, span
 from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.cues.catalogue import Speaker
+from negotiator.teleprompter.queries import LiveSession
 from negotiator.teleprompter.schemas import Utterance
-from negotiator.teleprompter.session_queries import LiveSession
 from negotiator.teleprompter.session_transitions import Transition
 from negotiator.teleprompter.session_view import MAX_UTTERANCE_CHARACTERS
 from negotiator.teleprompter.speech import events
@@ -46,7 +46,6 @@ class AudioReader:
     _last: dict[str, str] = field(default_factory=dict[str, str])
 
     async def follow(self, recognition: SpeechRecognition) -> None:
-        """Process the events until they end."""
         async for event in recognition.events():
             try:
                 await self._take(event)
@@ -147,7 +146,6 @@ class AudioClock:
         return seen.get(channel, 0) if max(seen.values(), default=0) >= kept_ms > 0 else kept_ms
 
     def note(self, session: str, channel: str, ms: int) -> None:
-        """Record how much audio of a channel was received."""
         if session not in self._seen and len(self._seen) >= _REMEMBERED:
             del self._seen[next(iter(self._seen))]
         self._seen.setdefault(session, {})[channel] = ms
@@ -181,7 +179,6 @@ class AudioChannel:
 
     @property
     def ms(self) -> int:
-        """Milliseconds of audio received."""
         return self.received // BYTES_PER_MS
 
 
@@ -195,7 +192,6 @@ class AudioPipeline:
     after: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def close(self) -> None:
-        """Finish the recognitions that are running, then close the recogniser."""
         if self.after:
             await asyncio.wait(self.after, timeout=SETTLE_SECONDS)
         await self.recognizer.close()
@@ -216,7 +212,6 @@ class AudioChannels:
 
     @property
     def audio_ms(self) -> dict[str, int]:
-        """The milliseconds received of each channel."""
         return {voice.channel: voice.ms for voice in self._voices}
 
     async def open(self, session: LiveSession, channels: Sequence[Speaker], now: float) -> None:
@@ -314,7 +309,6 @@ class AudioChannels:
             self._stage.listening.log.bus.tell(self._session, told)
 
     async def _keep(self) -> None:
-        """Store in the session how much audio was received."""
         self._kept_ms = max((voice.ms for voice in self._voices), default=0)
         await self._change(partial(session_transitions.record_audio_position, until_ms=self._kept_ms))
 

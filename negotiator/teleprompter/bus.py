@@ -102,7 +102,6 @@ class Bus:
                     del self._subscriptions[name]
 
     def wake_all(self) -> None:
-        """Wake every follower in this process."""
         for subscriptions in self._subscriptions.values():
             for subscription in subscriptions:
                 subscription.tell(b"")

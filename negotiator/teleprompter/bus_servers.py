@@ -65,7 +65,6 @@ class ServerBus(Bus, ABC):
         self._news.set()
 
     def _start(self) -> None:
-        """Connect, and stay connected until `close`."""
         if self._task is None:
             # An empty context: the task outlives the request that happens to start it.
             self._task = asyncio.create_task(self._stay_connected(), context=Context())
@@ -146,7 +145,6 @@ async def _end(task: asyncio.Task[None]) -> None:
 
 
 def _first(fault: Exception) -> Exception:
-    """The first of the faults in a group of tasks."""
     while isinstance(fault, ExceptionGroup):
         fault = cast("ExceptionGroup[Exception]", fault).exceptions[0]
     return fault

@@ -103,7 +103,6 @@ def _moves_in_a_row(one: ComparedFigure, earlier: Sequence[EarlierFigure]) -> in
 
 
 def _gain(one: ComparedFigure, was: Decimal, now: Decimal) -> Decimal:
-    """How much better `now` is for the user than `was`."""
     return now - was if one.limit.wants_more else was - now
 
 
@@ -210,7 +209,6 @@ def memory_card(memories: Sequence[RecalledMemory], heard: HeardUtterance) -> Ca
 
 
 def plan_card(card: Card, answer: PreparedAnswer) -> Card:
-    """The card of a cue with the words that the plan prepared for it."""
     return replace(card, say=answer.reply, why=answer.fallback or card.why)
 
 

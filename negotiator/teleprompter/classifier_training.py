@@ -20,7 +20,7 @@ from negotiator.teleprompter.cues import classifier as method
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, CueCatalogue, Speaker
 from negotiator.teleprompter.cues.classifier import CueClassifier, Landmarks, TrainingSums, Vectors, training_sums
 from negotiator.teleprompter.cues.matcher import CueMatch
-from negotiator.teleprompter.example_queries import LabelledVector
+from negotiator.teleprompter.queries import LabelledVector
 
 OWN_WEIGHT: Final = 2.0
 """How much an owner's example counts beside a shipped one."""

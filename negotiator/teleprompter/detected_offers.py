@@ -19,7 +19,6 @@ from negotiator.store.statement import Transaction
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
 from negotiator.terms.issues import Scalar, check_value, coordinate, value_at_coordinate
-from negotiator.terms.terms import Terms
 
 CALL_CHANNEL: Final = "call"
 _EXPECTED: Final = frozenset(
@@ -37,10 +36,18 @@ def detected_offer(
 ) -> RecordOffer | None:
     """The offer that these figures make, in the units of the issues; None when none of them fits an issue.
 
-    `read` are the figures of the utterance in order. `quoted` tells whether the words around the figures, which have to
-    be redacted, may be kept as the rationale.
+    `read` are the figures of the utterance in order; of several for one issue the last counts. A value that the issue
+    cannot take is left out; a figure of the other side may lie outside the range. `quoted` tells whether the words
+    around the figures, which have to be redacted, may be kept as the rationale.
     """
-    offered = offered_figures(session.terms, read, speaker=speaker)
+    offered: dict[str, tuple[Scalar, ComparedFigure]] = {}
+    for one in read:
+        issue = session.terms.issue(one.limit.topic) if one.is_offer else None
+        if issue is None:
+            continue
+        value = value_at_coordinate(issue.type, one.value)
+        if not check_value(replace(issue, range=None) if speaker == "them" else issue, value, "/package"):
+            offered[issue.name] = (value, one)
     if not offered:
         return None
     package = {name: value for name, (value, _) in offered.items()}
@@ -57,27 +64,6 @@ def detected_offer(
             "source": DETECTED_SOURCE,
         }
     )
-
-
-def offered_figures(
-    terms: Terms, read: Sequence[ComparedFigure], *, speaker: Speaker
-) -> dict[str, tuple[Scalar, ComparedFigure]]:
-    """The values that these figures offer, in the units of the issues, by the names of the issues.
-
-    Of several figures for one issue the last counts. A value that the issue cannot take is left out; a figure of the
-    other side may lie outside the range.
-    """
-    offered: dict[str, tuple[Scalar, ComparedFigure]] = {}
-    for one in read:
-        issue = terms.issue(one.limit.topic) if one.is_offer else None
-        if issue is None:
-            continue
-        value = value_at_coordinate(issue.type, one.value)
-        if speaker == "them":
-            issue = replace(issue, range=None)
-        if not check_value(issue, value, "/package"):
-            offered[issue.name] = (value, one)
-    return offered
 
 
 def earlier_figures(rows: Sequence[ledger.OfferRow]) -> tuple[EarlierFigure, ...]:
@@ -110,7 +96,6 @@ def record_detected_offer(tx: Transaction, owner: str, offer: RecordOffer, *, ac
 
 
 def _is_repeated(rows: Sequence[ledger.OfferRow], offer: RecordOffer) -> bool:
-    """Whether the last offer of this side has the same values."""
     last = next((row for row in reversed(as_said(rows)) if row.side == offer.by), None)
     if last is None or last.package is None or last.kind not in OFFER_KINDS:
         return False

@@ -10,9 +10,9 @@ from negotiator.base.errors import NotFound, Unauthorized
 from negotiator.http.guard import Guard
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.teleprompter import session_queries
+from negotiator.teleprompter import queries
 from negotiator.teleprompter.bus import POLL_SECONDS, Bus, revocation_topic
-from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
+from negotiator.teleprompter.queries import LiveSession, NumberedEvent
 from negotiator.teleprompter.session_transitions import PublishedEvent
 
 BATCH_SIZE: Final = 200
@@ -74,8 +74,8 @@ class EventLog:
 
         def unit(tx: Transaction) -> SessionEvents:
             try:
-                found = session_queries.find(tx, owner, session)
-                return found, session_queries.events_after(tx, session, seq, limit)
+                found = queries.find(tx, owner, session)
+                return found, queries.events_after(tx, session, seq, limit)
             finally:
                 if caller is not None:
                     self.guard.check(tx, caller)
@@ -99,11 +99,9 @@ class EventLog:
                 await subscription.listen(min(left, POLL_SECONDS))
 
     async def stands(self, caller: Caller) -> bool:
-        """Whether the caller's credential is still valid."""
         return await self.store.read(lambda tx: self.guard.stands(tx, caller))
 
     async def topics(self, caller: Caller) -> list[str]:
-        """The bus topics of the revocation of the caller's credential."""
         subjects = await self.store.read(lambda tx: self.guard.subjects(tx, caller))
         return [revocation_topic(subject) for subject in subjects]
 

@@ -4,7 +4,7 @@ stands to the limit, and whether it is an offer.
 The limits come from the negotiation's terms, never from what was said. No card names a limit, since several people may
 see the screen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -16,8 +16,7 @@ from negotiator.base.search_terms import STOP_WORDS, split_words
 from negotiator.base.values import MINOR_UNITS, decimal_string
 from negotiator.numbers.read import may_be_currency
 from negotiator.teleprompter.cues.catalogue import Speaker
-from negotiator.teleprompter.figure_kinds import FigureKind
-from negotiator.teleprompter.spoken_figures import PERIODS, Measure, SpokenFigure, with_senses
+from negotiator.teleprompter.spoken_figures import PERIODS, TOPICS, FigureKind, Measure, SpokenFigure, with_senses
 from negotiator.terms.issues import Issue, coordinate, coordinate_of_worth
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Worth
@@ -66,7 +65,6 @@ class FigureLimit:
 
     @property
     def wants_more(self) -> bool:
-        """Whether a higher figure is better for me."""
         if self.more is not None:
             return self.more
         return self.target is None or self.target >= self.floor
@@ -138,8 +136,7 @@ def read_figures(
     `named` are the values of the ledger and of the talk so far, oldest first: they tell which size of number is
     plausible, what "five off" is taken from, and which figures only repeat somebody else's.
     """
-    known = (*limits_of(terms, with_floor=True), *limits_of(terms, with_floor=False))
-    limits = [_widened(one, terms, named) for one in known]
+    limits = [_widened(one, terms, named) for one in limits_of(terms)]
     read: list[ComparedFigure] = []
     for figure in with_senses(found, _told(terms, speaker, named)):
         about = _about(figure, limits)
@@ -327,7 +324,6 @@ def _seller(limit: FigureLimit) -> Speaker:
 
 
 def _last(named: Sequence[EarlierFigure], topic: str, whose: Owner) -> Decimal | None:
-    """What this side offered last on an issue."""
     return next(
         (
             one.value
@@ -339,7 +335,6 @@ def _last(named: Sequence[EarlierFigure], topic: str, whose: Owner) -> Decimal |
 
 
 def _widened(limit: FigureLimit, terms: Terms, named: Sequence[EarlierFigure]) -> FigureLimit:
-    """The limit with the span of all values that are known of its issue."""
     issue = terms.issue(limit.topic)
     known = [one.value for one in named if one.topic == limit.topic and one.kind in STANDING_KINDS]
     if issue is not None and issue.range is not None:
@@ -356,22 +351,6 @@ _BASES_OF_A_DISCOUNT: Final = frozenset({"list_price", "first_quote", "previous_
 _NEVER_OVER: Final = frozenset({"<=", "<", "=="})
 _NEVER_UNDER: Final = frozenset({">=", ">", "=="})
 _SAY_NOTHING: Final = STOP_WORDS | {"day", "days", "percent", "per", "time", "total", "number"}
-_TOPICS: Final = tuple(
-    frozenset(line.split())
-    for line in (
-        "pay pays paid payment payments paying net invoice invoices terms",
-        "deliver delivers delivery delivered ship shipping shipment lead arrive arrives install installation",
-        "notice cancel cancellation terminate termination",
-        "warranty warranties guarantee guarantees",
-        "valid validity expire expires",
-        "contract commitment commit term lease tenancy renewal",
-        "discount rebate off reduction",
-        "deposit upfront advance prepayment",
-        "bonus commission",
-        "interest penalty late",
-        "uptime availability sla",
-    )
-)
 
 
 def _about(figure: SpokenFigure, limits: Sequence[FigureLimit]) -> Sequence[FigureLimit]:
@@ -398,58 +377,58 @@ def _named(limit: FigureLimit) -> frozenset[str]:
 
 
 def _topics(said: frozenset[str]) -> frozenset[int]:
-    return frozenset(at for at, topic in enumerate(_TOPICS) if topic & said)
+    return frozenset(at for at, topic in enumerate(TOPICS) if topic & said)
 
 
-def limits_of(terms: Terms, *, with_floor: bool) -> Iterator[FigureLimit]:
+def limits_of(terms: Terms) -> list[FigureLimit]:
     """The limits of a negotiation's issues of money, percentages and days, percentages first.
 
     The floor is the stricter of walk-away and hard constraints, or what the alternative surely brings where there is
-    no walk-away. Without `with_floor` come the issues that have none but a range, which tells what a figure may mean,
-    no more. Each limit's `topic` is the issue's name.
+    no walk-away. Last come the issues that have none but a range, which tells what a figure may mean, no more. Each
+    limit's `topic` is the issue's name.
     """
-    for measure in _MEASURES.values():
-        for issue in terms.issues:
-            if _MEASURES.get(issue.type) != measure:
-                continue
-            floor = _floor(terms, issue)
-            if with_floor and floor is not None:
-                yield _limit(terms, issue, floor)
-            elif not with_floor and floor is None and issue.range is not None:
-                worst = issue.range.min if issue.direction == "higher" else issue.range.max
-                yield replace(_limit(terms, issue, worst), target=_best(issue), is_mine=False)
+    measures = [*_MEASURES]
+    issues = sorted((one for one in terms.issues if one.type in _MEASURES), key=lambda one: measures.index(one.type))
+    found = [limit for issue in issues if (limit := _limit(terms, issue)) is not None]
+    return sorted(found, key=lambda limit: not limit.is_mine)
 
 
-def _limit(terms: Terms, issue: Issue, floor: Decimal) -> FigureLimit:
+def _limit(terms: Terms, issue: Issue) -> FigureLimit | None:
+    """The limit of an issue; None where neither a floor nor a range is known."""
+    floor, target, span = _floor(terms, issue), _limits_value(terms.target, issue), issue.range
+    best = worst = None
+    if span is not None:
+        best, worst = (span.max, span.min) if issue.direction == "higher" else (span.min, span.max)
+    known = worst if floor is None else floor
+    if known is None:
+        return None
     unit = (issue.unit or "").replace("/", " ")
     is_price = terms.price is not None and terms.price.name == issue.name
     named = " ".join([unit, issue.name.replace("_", " "), issue.label])
     periods = {PERIODS[word] for word in split_words(named) if word in PERIODS}
     period = periods.pop() if len(periods) == 1 else ""
     money_unit = next((one for one in unit.upper().split() if one in MINOR_UNITS), "")
-    target = _limits_value(terms.target, issue)
     return FigureLimit(
         _MEASURES[issue.type],
-        floor,
-        _best(issue) if target is None else target,
+        known,
+        best if target is None or floor is None else target,
         issue.name,
         (terms.currency or money_unit) if issue.type == "money" else "",
         period if issue.type == "money" else "",
         _list_price(terms) if is_price else None,
         more=issue.direction == "higher",
+        is_mine=floor is not None,
         allowed=_furthest_allowed(terms, issue),
     )
 
 
 def _furthest_allowed(terms: Terms, issue: Issue) -> Decimal | None:
-    """The worst value of the trades that the user allows on an issue."""
     every = (coordinate(issue.type, one.to) for one in terms.allowed if one.issue == issue.name)
     known = [at for at in every if at is not None]
     return (min if issue.direction == "higher" else max)(known, default=None)
 
 
 def _floor(terms: Terms, issue: Issue) -> Decimal | None:
-    """The worst value that is still to be lived with."""
     found = [_limits_value(terms.walk_away, issue)]
     if terms.walk_away is None and not terms.batna_uncertain:
         found = [_limits_value(terms.batna, issue)]
@@ -471,12 +450,6 @@ def _floor(terms: Terms, issue: Issue) -> Decimal | None:
 def _limits_value(worth: Worth | None, issue: Issue) -> Decimal | None:
     package = None if worth is None else worth.package
     return None if package is None else coordinate(issue.type, package.get(issue.name))
-
-
-def _best(issue: Issue) -> Decimal | None:
-    if issue.range is None:
-        return None
-    return issue.range.max if issue.direction == "higher" else issue.range.min
 
 
 def _list_price(terms: Terms) -> Decimal | None:

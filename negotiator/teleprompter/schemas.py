@@ -11,10 +11,11 @@ from negotiator.base.schema import Strict, example_schema
 from negotiator.base.values import LongText, Moment, Origin, QueryNumber, QueryWhole, ShortText, Truth, Whole
 from negotiator.http.cursors import Cursor
 from negotiator.negotiations.schemas_tactics import RecognisedTacticView
-from negotiator.teleprompter.consent import ConsentBasis, Retention
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.figures import FigureView
 
+ConsentBasis = Literal["all_parties", "one_party", "own_side_only", "test"]
+Retention = Literal["none", "session", "30_days", "until_deleted"]
 SpokenLanguage = Literal["en", "de", "es", "fr", "it", "nl", "pt"]
 SessionState = Literal["ready", "live", "paused", "ended"]
 FeedbackAction = Literal["used", "dismissed", "wrong"]

@@ -14,15 +14,15 @@ from negotiator.base import values
 from negotiator.base.errors import Conflict
 from negotiator.negotiations.tactic_views import recognised_view
 from negotiator.store.statement import Transaction
-from negotiator.teleprompter import consent, session_queries
+from negotiator.teleprompter import queries
 from negotiator.teleprompter.cues import policy
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.cues.matcher import MONOLOGUE, MONOLOGUE_SECONDS, SILENCE, CueMatch
 from negotiator.teleprompter.cues.policy import Card, HeardUtterance
 from negotiator.teleprompter.cues.policy import CardChange as News
 from negotiator.teleprompter.figures import ComparedFigure, figure_view, remember_figures
-from negotiator.teleprompter.schemas import MAX_EVENTS, CueView
-from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
+from negotiator.teleprompter.queries import LiveSession, NumberedEvent
+from negotiator.teleprompter.schemas import MAX_EVENTS, ConsentBasis, CueView, Retention
 
 CARD_TTL_MS: Final = int(policy.POLICY.stays * 1000)
 
@@ -46,7 +46,6 @@ class EventBuilder:
     told: list[PublishedEvent] = field(default_factory=list[PublishedEvent])
 
     def tell(self, kind: str, body: Mapping[str, Any], *, utterance: str | None = None) -> None:
-        """The next event."""
         self.seq += 1
         whole = {"type": kind, "at": values.timestamp(self.at), **body}
         live = NumberedEvent(self.seq, kind, orjson.dumps(whole))
@@ -97,7 +96,6 @@ def card_view(card: Card, *, seq: int | None = None, name: str | None = None) ->
 
 
 def _silenced(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """The event without spoken words."""
     quiet = dict(whole)
     if "text" in quiet:
         quiet["text"] = None
@@ -140,9 +138,9 @@ class TransitionResult:
 
 def open_session(tx: Transaction, session: LiveSession) -> LiveSession:
     """Store a new session; 409 when the owner has too many open ones."""
-    if len(session_queries.open_session_ids(tx, session.owner)) >= MAX_OPEN_SESSIONS:
+    if len(queries.open_session_ids(tx, session.owner)) >= MAX_OPEN_SESSIONS:
         raise Conflict(f"{MAX_OPEN_SESSIONS} sessions are open; end one first.", error="too_many_sessions")
-    session_queries.add(tx, session)
+    queries.add(tx, session)
     return session
 
 
@@ -160,7 +158,7 @@ def hear_utterance(
     """
     heard = piece.heard
     check_may_hear(session, heard.speaker)
-    known = session_queries.events_of_utterance(tx, session.id, heard.utterance_id)
+    known = queries.events_of_utterance(tx, session.id, heard.utterance_id)
     if any(event.type == "transcript.final" for event in known):
         return TransitionResult(session, answer=_again(known))
     telling = EventBuilder(session.seq, int(heard.at * 1000), session.given["keep"] == "none")
@@ -198,8 +196,7 @@ def check_may_hear(session: LiveSession, speaker: Speaker) -> None:
     _check_open(session)
     if session.state == "paused":
         raise Conflict("The session is paused.", error="session_paused")
-    if not consent.may_hear(session.given["consent"]["basis"], speaker):
-        raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
+    _check_consent(session, [speaker])
     if session.seq >= MAX_EVENTS:
         raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")
 
@@ -231,14 +228,14 @@ def end_session(tx: Transaction, session: LiveSession, reason: str) -> Transitio
     now = values.now()
     telling = EventBuilder(session.seq, now, silent=False)
     telling.tell("ended", {"reason": reason})
-    forget_at = consent.transcript_expires_at(session.given["keep"], created_at=session.created_at, ended_at=now)
+    forget_at = transcript_expires_at(session.given["keep"], created_at=session.created_at, ended_at=now)
     over = replace(session, state="ended", ended_at=now, ends_at=None, forget_at=forget_at, screen={})
     return TransitionResult(save_events(tx, over, telling), telling.told)
 
 
 def end_overdue(tx: Transaction, now: int, limit: int) -> int:
     """End up to `limit` sessions that are idle or have reached their maximum length; returns their number."""
-    due = session_queries.due_sessions(tx, now, limit)
+    due = queries.due_sessions(tx, now, limit)
     for session in due:
         end_session(tx, session, "idle" if session.active_at + IDLE_MS <= now else "limit")
     return len(due)
@@ -292,12 +289,11 @@ def _switch(tx: Transaction, session: LiveSession, state: str, code: str) -> Tra
 
 
 def save_events(tx: Transaction, session: LiveSession, telling: EventBuilder) -> LiveSession:
-    """Store the events and the session after them."""
     for told in telling.told:
-        session_queries.add_event(tx, session.id, told.kept, utterance=told.utterance)
+        queries.add_event(tx, session.id, told.kept, utterance=told.utterance)
     now = values.now()
     ends = None if session.state == "ended" else ends_at(session, now)
-    return session_queries.save(tx, replace(session, seq=telling.seq, active_at=now, ends_at=ends))
+    return queries.save(tx, replace(session, seq=telling.seq, active_at=now, ends_at=ends))
 
 
 def _said(piece: AnalysedUtterance) -> dict[str, Any]:
@@ -313,13 +309,13 @@ def _said(piece: AnalysedUtterance) -> dict[str, Any]:
     }
 
 
-def _again(known: Sequence[session_queries.NumberedEvent]) -> dict[str, Any]:
+def _again(known: Sequence[queries.NumberedEvent]) -> dict[str, Any]:
     """The response to a repeated final, from its stored events."""
     number = next(event.seq for event in known if event.type == "transcript.final")
     return _answer(known, number, maybe=[])
 
 
-def _answer(events: Sequence[session_queries.NumberedEvent], seq: int, *, maybe: list[Any]) -> dict[str, Any]:
+def _answer(events: Sequence[queries.NumberedEvent], seq: int, *, maybe: list[Any]) -> dict[str, Any]:
     views = [event.shown for event in events]
     number = next((view["seq"] for view in views if view["type"] == "transcript.final"), seq)
     return {
@@ -341,8 +337,7 @@ def check_may_send_audio(session: LiveSession, channels: Iterable[Speaker]) -> N
     _check_open(session)
     if session.given["source"] != "audio":
         raise Conflict("The session was opened for text, not for sound.", error="text_session")
-    if not all(consent.may_hear(session.given["consent"]["basis"], each) for each in channels):
-        raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
+    _check_consent(session, channels)
 
 
 def take_over_audio(
@@ -350,14 +345,14 @@ def take_over_audio(
 ) -> TransitionResult:
     """Make this connection the only one that may send audio."""
     check_may_send_audio(session, channels)
-    return TransitionResult(session_queries.save(tx, replace(session, producer=producer)))
+    return TransitionResult(queries.save(tx, replace(session, producer=producer)))
 
 
 def record_audio_position(tx: Transaction, session: LiveSession, *, until_ms: int) -> TransitionResult:
     """Store how much audio was received, so that another connection can go on from there."""
     if session.state == "ended" or session.heard_ms >= until_ms:
         return TransitionResult(session)
-    return TransitionResult(session_queries.save(tx, replace(session, heard_ms=until_ms)))
+    return TransitionResult(queries.save(tx, replace(session, heard_ms=until_ms)))
 
 
 def add_recognizer_notice(
@@ -375,3 +370,25 @@ def add_mark(tx: Transaction, session: LiveSession, *, ref: str) -> TransitionRe
     if session.seq >= MAX_EVENTS:
         raise Conflict(f"A session holds {MAX_EVENTS} events.", error="transcript_full")
     return add_notice(tx, session, "mark", {"ref": ref})
+
+
+def _check_consent(session: LiveSession, speakers: Iterable[Speaker]) -> None:
+    if not all(may_hear(session.given["consent"]["basis"], each) for each in speakers):
+        raise Conflict("The consent covers your own side only; they may not be heard.", error="not_consented")
+
+
+def may_hear(basis: ConsentBasis, speaker: Speaker) -> bool:
+    """Whether this side's words may be taken at all: of my own side only, theirs are not."""
+    return speaker == "me" or basis != "own_side_only"
+
+
+def transcript_expires_at(keep: Retention, *, created_at: int, ended_at: int | None) -> int | None:
+    """When a transcript is to be gone, in milliseconds; None for never, or while the session still runs.
+
+    A day after the end of the session, thirty days after it, at its end, or when its owner says so. An end before the
+    beginning counts as the beginning.
+    """
+    if keep == "until_deleted" or ended_at is None:
+        return None
+    after: dict[Retention, int] = {"none": 0, "session": values.DAY, "30_days": 30 * values.DAY}
+    return max(created_at, ended_at) + after[keep]

@@ -1,14 +1,18 @@
 """A session as its owner sees it."""
 
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
 from negotiator.base import values
-from negotiator.teleprompter import consent, session_transitions
+from negotiator.numbers.words import NUMBER_LANGUAGES
+from negotiator.teleprompter import session_transitions
 from negotiator.teleprompter.cards import CARD_LANGUAGES
-from negotiator.teleprompter.figure_kinds import FIGURE_LANGUAGES
+from negotiator.teleprompter.queries import LiveSession
 from negotiator.teleprompter.redaction import REDACTION_LANGUAGES
-from negotiator.teleprompter.schemas import MAX_EVENTS, EngineView, LanguagesView, LimitsView, SessionView
-from negotiator.teleprompter.session_queries import LiveSession
+from negotiator.teleprompter.schemas import MAX_EVENTS, ConsentBasis, EngineView, LanguagesView, LimitsView, SessionView
 
 SESSIONS_PATH: Final = "/api/teleprompter/sessions"
 TEXT_SOURCE: Final = "text"
@@ -35,7 +39,7 @@ TEXT_ENGINE: Final[EngineView] = {
 }
 UNDERSTOOD: Final[LanguagesView] = {
     "cards": list(CARD_LANGUAGES),
-    "figures": list(FIGURE_LANGUAGES),
+    "figures": list(NUMBER_LANGUAGES),
     "redaction": list(REDACTION_LANGUAGES),
 }
 
@@ -62,10 +66,29 @@ def session_view(session: LiveSession, *, base: str, engine: EngineView) -> Sess
         "forget_at": values.timestamp_or_none(session.forget_at),
         "stream_url": f"{base.replace('http', 'ws', 1)}{where}/stream",
         "events_url": f"{base}{where}/events",
-        "notice_text": consent.notice_text(given["consent"]["basis"], given["language"], heard_by["processor"] or ""),
+        "notice_text": notice_text(given["consent"]["basis"], given["language"], heard_by["processor"] or ""),
         "limits": SESSION_LIMITS,
         "engine": heard_by,
         "languages": UNDERSTOOD,
         "practice": session.is_practice,
         "cues": session.raises_cards,
     }
+
+
+def notice_text(basis: ConsentBasis, language: str, engine_place: str) -> str:
+    """The sentence to say or to paste into the chat; empty where nobody else is heard.
+
+    `language` is a BCP 47 tag, of which English, German, French and Spanish are worded, others get English.
+    `engine_place` names the third party that hears the sound; empty when it is recognised here.
+    """
+    if basis in {"own_side_only", "test"}:
+        return ""
+    notice = _notices().get(language.lower().split("-")[0]) or _notices()["en"]
+    place = notice["away"].format(place=engine_place) if engine_place else notice["here"]
+    ask = f" {notice['ask']}" if basis == "all_parties" else ""
+    return f"{notice['told']} {place}{ask}"
+
+
+@cache
+def _notices() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(files("negotiator.teleprompter").joinpath("consent_notices.toml").read_text("utf-8"))

@@ -13,7 +13,7 @@ from negotiator.base.errors import Unauthorized
 from negotiator.http.guard import Guard
 from negotiator.store.statement import Query, RowInsertion, Transaction
 from negotiator.store.store import Store
-from negotiator.teleprompter import session_queries
+from negotiator.teleprompter import queries
 from negotiator.teleprompter.tables import TeleprompterTicket
 
 TICKET_SECONDS: Final = 30
@@ -41,7 +41,7 @@ class Tickets:
         ticket, now = values.new_secret(), values.now()
 
         def unit(tx: Transaction) -> str:
-            session_queries.find(tx, caller.principal, session)
+            queries.find(tx, caller.principal, session)
             tx.run(
                 _ADD,
                 digest=values.digest(ticket),

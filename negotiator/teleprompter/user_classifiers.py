@@ -1,18 +1,18 @@
 """The cue classifier of each user: the shipped training sums plus the user's own examples."""
 
-from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from negotiator.base.bounded_cache import BoundedCache
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.embedding.trained_file import LearnedOnce, embed_in_batches, read_or_learn
 from negotiator.runtime import telemetry, thread_pools
 from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.teleprompter import example_queries
+from negotiator.teleprompter import queries
 from negotiator.teleprompter.cues.catalogue import SPEAKERS, CueCatalogue, Speaker
-from negotiator.teleprompter.example_queries import ExampleLabel, ExamplesVersion
+from negotiator.teleprompter.queries import ExampleLabel, ExamplesVersion
 
 if TYPE_CHECKING:
     from negotiator.teleprompter.classifier_training import ShippedClassifiers, UserClassifier
@@ -39,9 +39,8 @@ class UserClassifiers:
         self._embedder = embedder
         self._catalogue = catalogue
         self._folder = folder
-        self._room = room
         self._shipped = LearnedOnce(self._learn, failing="cues are heard by their patterns alone")
-        self._kept: OrderedDict[tuple[str, Speaker], tuple[ExamplesVersion, UserClassifier]] = OrderedDict()
+        self._kept: BoundedCache[tuple[str, Speaker], tuple[ExamplesVersion, UserClassifier]] = BoundedCache(room)
 
     async def of(self, owner: str, speaker: Speaker, *, patience: float | None = None) -> "UserClassifier | None":
         """The user's classifier for this speaker, with every example that was committed before the call.
@@ -52,19 +51,16 @@ class UserClassifiers:
         shipped = await self._shipped.get(patience)
         if shipped is None:
             return None
-        version = await self._store.read(lambda tx: example_queries.examples_version(tx, owner))
+        version = await self._store.read(lambda tx: queries.examples_version(tx, owner))
         if version[0] == 0:
-            self._kept.pop((owner, speaker), None)
+            self._kept.drop((owner, speaker))
             return shipped.taught[speaker]
         held = self._kept.get((owner, speaker))
         if held is None or held[0] != version:
             model = self._embedder.model
-            version, own = await self._store.scan(lambda tx: example_queries.examples_of(tx, owner, model))
+            version, own = await self._store.scan(lambda tx: queries.examples_of(tx, owner, model))
             held = version, await thread_pools.LIVE.run_unhurried(shipped.with_own, speaker, own)
-        self._kept[owner, speaker] = held
-        self._kept.move_to_end((owner, speaker))
-        while len(self._kept) > self._room:
-            self._kept.popitem(last=False)
+            self._kept.put((owner, speaker), held, 1)
         return held[1]
 
     async def vector(self, text: str) -> bytes:
@@ -74,14 +70,13 @@ class UserClassifiers:
 
     def teach(self, tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes) -> str:
         """Add a labelled sentence to the owner's examples, effective from the commit; returns the example's id."""
-        return example_queries.add_example(tx, owner, lesson, vector=vector, model=self._embedder.model)
+        return queries.add_example(tx, owner, lesson, vector=vector, model=self._embedder.model)
 
     async def close(self) -> None:
         """Cancel training that is running."""
         await self._shipped.close()
 
     async def _learn(self) -> "ShippedClassifiers":
-        """Read the training sums or compute them."""
         from negotiator.teleprompter import classifier_training
 
         catalogue, embedder = await self._catalogue.get(), self._embedder

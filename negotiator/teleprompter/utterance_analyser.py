@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from negotiator.advice.hearing.hear import load_models
 from negotiator.advice.tactics.recognition import RecognisedTactic
 from negotiator.advice.tactics.tactic import NegotiationRole
+from negotiator.base.bounded_cache import BoundedCache
 from negotiator.base.errors import Unavailable
 from negotiator.memory.embedding.embedder import Embedder
 from negotiator.memory.search import MemorySearch
@@ -27,7 +27,7 @@ from negotiator.teleprompter.cards import (
     recall_memories,
 )
 from negotiator.teleprompter.cues.catalogue import Speaker, cue_catalogue
-from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, text_pieces
+from negotiator.teleprompter.cues.matcher import CueMatch, Matcher, makes_request, text_pieces
 from negotiator.teleprompter.cues.policy import (
     Card,
     HeardUtterance,
@@ -36,7 +36,6 @@ from negotiator.teleprompter.cues.policy import (
     is_shown,
     matches_in_context,
 )
-from negotiator.teleprompter.cues.requests import makes_request
 from negotiator.teleprompter.figures import ComparedFigure, EarlierFigure
 from negotiator.teleprompter.redaction import redact
 from negotiator.teleprompter.spoken_figures import SpokenFigure, find_figures
@@ -92,7 +91,7 @@ class UtteranceAnalyser:
         self._recall = recall
         self._tactics = tactics
         self._patience = patience
-        self._objections: OrderedDict[bytes, str] = OrderedDict()
+        self._objections = BoundedCache[bytes, str](_OBJECTIONS)
         self._warming: asyncio.Task[None] | None = None
 
     async def listen(
@@ -148,7 +147,6 @@ class UtteranceAnalyser:
             self._warming = asyncio.create_task(self._warm())
 
     async def close(self) -> None:
-        """Cancel the preparation."""
         if self._warming is not None and not self._warming.done():
             self._warming.cancel()
             await asyncio.wait([self._warming])
@@ -195,17 +193,14 @@ class UtteranceAnalyser:
     async def _cue_of(self, objection: str) -> str:
         """The cue that the shipped classifier finds in an objection; cached, since plans repeat objections."""
         key = hashlib.sha256(objection.encode()).digest()
-        if key in self._objections:
-            self._objections.move_to_end(key)
-            return self._objections[key]
+        if (known := self._objections.get(key)) is not None:
+            return known
         shipped = await self.heads.of("", "them", patience=0.0)
         vectors = await self._vectors(objection) if shipped is not None else None
         found = self._matches(objection, "them", shipped, vectors)
         cue = next((one.cue_id for one in found[:1] if one.confidence >= MIN_ANSWER_CONFIDENCE), "")
         if vectors is not None:
-            self._objections[key] = cue
-            if len(self._objections) > _OBJECTIONS:
-                self._objections.popitem(last=False)
+            self._objections.put(key, cue, 1)
         return cue
 
 

@@ -19,7 +19,7 @@ from negotiator.negotiations.queries import read_current
 from negotiator.negotiations.session import NegotiationSession as Negotiation
 from negotiator.store.statement import Transaction, write_condition
 from negotiator.store.store import Store
-from negotiator.teleprompter import detected_offers, session_queries, session_transitions
+from negotiator.teleprompter import detected_offers, queries, session_transitions
 from negotiator.teleprompter.cards import newest_plan
 from negotiator.teleprompter.cues.matcher import SILENCE_SECONDS
 from negotiator.teleprompter.cues.policy import HeardUtterance, restore_screen
@@ -38,7 +38,6 @@ class SilenceTimers:
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def broken(self, session: str) -> None:
-        """Cancel the timer, since someone has spoken."""
         if (waiting := self._waiting.pop(session, None)) is not None:
             waiting.cancel()
 
@@ -54,7 +53,6 @@ class SilenceTimers:
         self._waiting[session] = asyncio.create_task(wait())
 
     async def close(self) -> None:
-        """Cancel all timers."""
         waiting = list(self._waiting.values())
         for session in list(self._waiting):
             self.broken(session)
@@ -87,7 +85,7 @@ class UtteranceService:
         the scope to write them, and memories the scope to read memories.
         """
         owner = caller.principal
-        session = await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))
+        session = await self.store.read(lambda tx: queries.find(tx, owner, said.id))
         session_transitions.check_may_hear(session, said.speaker)  # before any engine, local or remote, gets the text
         bound = await self._bound(caller, session) if said.final else None
         talk = bound and bound.negotiation
@@ -136,7 +134,7 @@ class UtteranceService:
         if not is_waiting or not any(one.sure for one in ahead.figures):
             return
         owner = caller.principal
-        since = (await self.store.read(lambda tx: session_queries.find(tx, owner, said.id))).active_at
+        since = (await self.store.read(lambda tx: queries.find(tx, owner, said.id))).active_at
 
         async def tell() -> None:
             with contextlib.suppress(Refusal):
@@ -153,7 +151,7 @@ class UtteranceService:
         owner = caller.principal
 
         def unit(tx: Transaction) -> TransitionResult:
-            return change(tx, session_queries.find(tx, owner, session))
+            return change(tx, queries.find(tx, owner, session))
 
         with write_condition(partial_of(self.log.guard.check, caller=caller)):
             outcome = await self.store.write(unit)
@@ -161,7 +159,7 @@ class UtteranceService:
         self.log.told(session, outcome.told, silent=after.given["keep"] == "none", over=after.state == "ended")
         return outcome.session if outcome.answer is None else outcome.answer
 
-    async def _bound(self, caller: Caller, session: session_queries.LiveSession) -> BoundNegotiation | None:
+    async def _bound(self, caller: Caller, session: queries.LiveSession) -> BoundNegotiation | None:
         """The bound negotiation, if it exists and the caller may read it; practice begins without its offers.
 
         Its limits go as far as an offer that the user allowed beyond them.
@@ -187,7 +185,7 @@ class UtteranceService:
 
 def _noting(
     caller: Caller,
-    session: session_queries.LiveSession,
+    session: queries.LiveSession,
     bound: BoundNegotiation | None,
     *,
     heard: HeardUtterance,

@@ -20,8 +20,8 @@ from negotiator.teleprompter import session_transitions, websocket_messages
 from negotiator.teleprompter.audio_pipeline import AudioChannels, AudioTooFast, TokenBucket
 from negotiator.teleprompter.cues.catalogue import Speaker
 from negotiator.teleprompter.event_log import EventBatch
+from negotiator.teleprompter.queries import LiveSession
 from negotiator.teleprompter.schemas import Utterance
-from negotiator.teleprompter.session_queries import LiveSession
 from negotiator.teleprompter.session_transitions import Transition
 from negotiator.teleprompter.session_view import MAX_FRAME_BYTES, SESSION_LIMITS
 from negotiator.teleprompter.speech.recognizer import RecognizerBusy
@@ -185,7 +185,6 @@ class Connection:
             raise WebSocketClosing(CloseCode.TAKEN_OVER, "another connection sends sound now")
 
     async def _watch(self) -> None:
-        """Close an idle socket."""
         patience = self._context.patience
         while True:
             await asyncio.sleep(patience.look)
@@ -248,7 +247,6 @@ class Connection:
         await self._begin(after)
 
     def _stop_viewing(self) -> None:
-        """Stop counting as a viewer."""
         if self._viewing:
             self._context.connection_limits.leave(self._session)
             self._viewing = False

@@ -47,7 +47,6 @@ class Outbox:
 
     @property
     def held(self) -> int:
-        """The bytes waiting."""
         return self._held
 
     async def put(self, message: bytes) -> None:
@@ -74,7 +73,6 @@ class Outbox:
         return True
 
     async def take(self) -> bytes:
-        """The next message, once there is one."""
         while not self._waiting:
             self._news.clear()
             await self._news.wait()
@@ -151,7 +149,6 @@ class ConnectionLimits:
         self._viewers[session] += 1
 
     def leave(self, session: str) -> None:
-        """One less."""
         self._viewers[session] -= 1
         if self._viewers[session] <= 0:
             del self._viewers[session]
@@ -173,7 +170,6 @@ class SharedContext:
         await self.pipeline.charge(caller, TELEPROMPTER_BUDGET, ResponseContext())
 
     async def said(self, refusal: Refusal, **about: Any) -> bytes:
-        """A refusal as an error message."""
         answer = await self.pipeline.refused(refusal)
         told: dict[str, Any] = dict(answer.body)
         code, description = told.pop("error"), told.pop("error_description")

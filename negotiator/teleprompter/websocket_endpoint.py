@@ -20,7 +20,7 @@ from negotiator.http.endpoint import deny_upgrade, respond
 from negotiator.http.input import read_headers
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.http.pipeline import ResponseContext as Charged
-from negotiator.teleprompter import session_queries, websocket_messages
+from negotiator.teleprompter import queries, websocket_messages
 from negotiator.teleprompter.schemas import OpenStream, SessionId
 from negotiator.teleprompter.tickets import TICKET_SECONDS
 from negotiator.teleprompter.websocket_connection import Admission, Connection
@@ -87,7 +87,7 @@ class WebSocketEndpoint:
     async def upgrade(self, call: Call[OpenStream]) -> Answer:
         """426, since the request is not for a WebSocket; 404 without such a session."""
         owner, asked = call.caller.principal, call.input
-        await self._context.pipeline.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+        await self._context.pipeline.store.read(lambda tx: queries.find(tx, owner, asked.id))
         raise UpgradeRequired(f"Ask for a WebSocket of the subprotocol {SUBPROTOCOL}.")
 
     async def make_ticket(self, call: Call[SessionId]) -> Answer:
@@ -131,7 +131,7 @@ class WebSocketEndpoint:
         await pipeline.charge(caller or anonymous_caller(address), None, charged)
         if caller and _BEARER in headers:
             store, owner = self._context.utterances.store, caller.principal
-            await store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+            await store.read(lambda tx: queries.find(tx, owner, asked.id))
         return Admission(asked.id, caller, headers.get("origin", ""), asked.after)
 
     def _asked(self, scope: Scope, headers: Mapping[str, str]) -> OpenStream:

@@ -120,7 +120,6 @@ def read_audio_frame(frame: bytes) -> tuple[int, bytes]:
 
 
 def message(kind: str, **members: Any) -> bytes:
-    """A message of this type."""
     return orjson.dumps({"type": kind, **members})
 
 

@@ -19,8 +19,8 @@ import numpy as np
 import psutil
 
 from negotiator.teleprompter.speech.events import FinalTranscript
-from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
+from negotiator.teleprompter.speech.worker import LocalRecognizer
 from tests.conftest import MODELS
 from tests.helpers.human_speech import TEXTS, noisy, recording, spoken
 from tests.helpers.synthetic_speech import PIECE, caught_up, silence, word_errors

@@ -24,8 +24,8 @@ from negotiator.store.store import Store, make_store
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.cues.policy import HeardUtterance, Screen
-from negotiator.teleprompter.example_queries import label_from_feedback
 from negotiator.teleprompter.figures import read_figures
+from negotiator.teleprompter.queries import label_from_feedback
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser, cards_beyond_phrases
 from tests.conftest import MODELS

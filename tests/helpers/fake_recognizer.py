@@ -36,7 +36,6 @@ class FakeRecognition:
     closed: bool = False
 
     async def push(self, pcm16k: bytes) -> None:
-        """Read it."""
         self.taken.append(pcm16k)
         self.ms += len(pcm16k) // BYTES_PER_MS
         if not pcm16k.strip(b"\0"):
@@ -46,22 +45,18 @@ class FakeRecognition:
         self.told.put_nowait(PartialTranscript(f"u{self.count}", self.text, 0, self.ms))
 
     async def finish(self) -> None:
-        """The rest, and the end."""
         self._end()
         await self.close()
 
     async def close(self) -> None:
-        """The end."""
         self.closed = True
         self.told.put_nowait(None)
 
     async def events(self) -> AsyncIterator[RecognitionEvent]:
-        """What was read."""
         while (event := await self.told.get()) is not None:
             yield event
 
     def say(self, event: RecognitionEvent) -> None:
-        """What else it has to say."""
         self.told.put_nowait(event)
 
     def _end(self) -> None:
@@ -81,11 +76,9 @@ class FakeRecognizer:
 
     @property
     def caps(self) -> EngineCapabilities:
-        """It reads."""
         return _CAPS
 
     async def open(self, language: str) -> SpeechRecognition:
-        """A new channel."""
         assert language == "en"
         if len([each for each in self.opened if not each.closed]) >= self.room:
             raise RecognizerBusy("every stream is taken")

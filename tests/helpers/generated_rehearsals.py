@@ -7,7 +7,7 @@ from typing import Final
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import KINDS, Person, Ploy, draw_person
 from negotiator.rehearsals.counterpart.remarks import REMARKS
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side
+from negotiator.rehearsals.stored import RehearsalState, RehearsalTurn, Side
 from negotiator.terms.issues import Issue, Package, Scalar, coordinate
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Preferences

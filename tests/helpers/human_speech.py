@@ -63,7 +63,6 @@ class Recording:
 
 @cache
 def recording(name: str) -> Recording:
-    """One of `TEXTS`."""
     path = _TESTDATA / name if "/" in name or name.endswith(".raw") else _assets() / name
     if not path.is_file():
         require("pocketsphinx-testdata")

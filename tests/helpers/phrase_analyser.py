@@ -26,6 +26,5 @@ def _matcher(_catalogue: Any) -> Any:
 
 @pytest.fixture
 def phrase_analyser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recognise cues by phrases alone."""
     monkeypatch.setattr("negotiator.compose.assistant.build_matcher", _matcher)
     monkeypatch.setattr(UtteranceAnalyser, "listen", _by_phrase)

@@ -8,8 +8,8 @@ from typing import Any, Final
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import Person, Ploy, draw_person
 from negotiator.rehearsals.counterpart.remarks import Remark
-from negotiator.rehearsals.debrief import Debrief, make_debrief
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side, TurnAction
+from negotiator.rehearsals.debrief import Debrief
+from negotiator.rehearsals.stored import RehearsalState, RehearsalTurn, Side, TurnAction
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_parsing import parse_terms
@@ -70,7 +70,7 @@ def car_debrief(
     person: Person | None = None,
     **of_turns: Any,
 ) -> Debrief:
-    return make_debrief(terms, person or owner(), turns_of(rows, **of_turns), state)
+    return Debrief(terms, person or owner(), turns_of(rows, **of_turns), state)
 
 
 SEATS: Final = parse_terms(
@@ -120,4 +120,4 @@ def seats_debrief() -> Debrief:
         RehearsalTurn(n, n, by, action, {"seat_price": Decimal(at), "term": months})
         for n, (by, action, at, months) in enumerate(packages, 1)
     ]
-    return make_debrief(SEATS, person, turns, "agreed")
+    return Debrief(SEATS, person, turns, "agreed")

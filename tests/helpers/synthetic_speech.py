@@ -27,7 +27,6 @@ def synthesise(text: str, voice: str = "rms") -> bytes:
 
 
 def silence(ms: int) -> bytes:
-    """Nothing, for so long."""
     return bytes(ms * BYTES_PER_MS)
 
 
@@ -54,7 +53,6 @@ async def caught_up(recognition: SpeechRecognition, within_ms: int = 0) -> None:
 
 
 async def collected(recognition: SpeechRecognition) -> list[RecognitionEvent]:
-    """All events to the end."""
     return [event async for event in recognition.events()]
 
 
@@ -67,7 +65,6 @@ async def heard(recognition: SpeechRecognition, pcm: bytes) -> list[RecognitionE
 
 
 def finals(events: Sequence[RecognitionEvent]) -> list[FinalTranscript]:
-    """Only those."""
     return [event for event in events if isinstance(event, FinalTranscript)]
 
 

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 import pytest_asyncio
+from starlette.applications import Starlette
 
 from tests.conftest import Mint, Register, bearer
+from tests.helpers.asgi_websocket import AsgiWebSocket, connect
 
 PATH = "/api/teleprompter/sessions"
 SCOPES = [*("negotiations:read", "negotiations:write", "memories:read", "memories:write"), "teleprompter:stream"]
@@ -21,13 +24,24 @@ class TeleprompterClient:
 
     client: httpx2.AsyncClient
     headers: dict[str, str]
+    application: Starlette
+
+    def socket(self, session: str, **options: Any) -> AbstractAsyncContextManager[AsgiWebSocket]:
+        """A socket of a session in the agent's name, unless `headers` are given."""
+        asked: dict[str, Any] = {"headers": self.headers, **options}
+        return connect(self.application, f"{session}/stream", **asked)
+
+    async def ticket(self, session: str) -> str:
+        answer = await self.send("POST", f"{session}/tickets")
+        assert (answer.status_code, answer.json()["expires_in"]) == (201, 30)
+        assert answer.headers["cache-control"] == "no-store"
+        ticket: str = answer.json()["ticket"]
+        return ticket
 
     async def send(self, method: str, path: str, body: Any = None) -> httpx2.Response:
-        """Any call in the agent's name."""
         return await self.client.request(method, path, json=body, headers=self.headers)
 
     async def open(self, **members: Any) -> str:
-        """The path of a new session."""
         body = {"consent": CONSENT, "role": "buyer", **members}
         answer = await self.send("POST", PATH, body)
         assert answer.status_code == 201, answer.text
@@ -41,7 +55,6 @@ class TeleprompterClient:
         return answer.json()
 
     async def events(self, session: str, after: int = 0, **asked: Any) -> Any:
-        """A page of events."""
         query = "&".join(f"{name}={value}" for name, value in {"after": after, **asked}.items())
         answer = await self.send("GET", f"{session}/events?{query}")
         assert answer.status_code == 200, answer.text
@@ -60,7 +73,9 @@ NewTeleprompterClient = Callable[..., Awaitable[TeleprompterClient]]
 
 
 @pytest_asyncio.fixture
-async def new_teleprompter_client(client: httpx2.AsyncClient, register: Register, mint: Mint) -> NewTeleprompterClient:
+async def new_caller(
+    application: Starlette, client: httpx2.AsyncClient, register: Register, mint: Mint
+) -> NewTeleprompterClient:
     """Makes agents bound to users of their own."""
 
     async def make(**members: Any) -> TeleprompterClient:
@@ -68,12 +83,11 @@ async def new_teleprompter_client(client: httpx2.AsyncClient, register: Register
         _, code = await mint(**{"scopes": SCOPES, **members})
         claim = await client.post("/api/agent/claim", json={"claim_token": code}, headers=bearer(agent))
         assert claim.status_code == 200, claim.text
-        return TeleprompterClient(client, bearer(claim.json()))
+        return TeleprompterClient(client, bearer(claim.json()), application)
 
     return make
 
 
 @pytest_asyncio.fixture
-async def teleprompter_client(new_teleprompter_client: NewTeleprompterClient) -> TeleprompterClient:
-    """One of them."""
-    return await new_teleprompter_client()
+async def caller(new_caller: NewTeleprompterClient) -> TeleprompterClient:
+    return await new_caller()

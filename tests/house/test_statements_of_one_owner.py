@@ -37,7 +37,7 @@ EXCEPTIONS: Final = {
     "memory.search._COUNT": _HOUSEKEEPING,
     "memory.search._OUTDATED": _HOUSEKEEPING,
     "negotiations.queries._DUE": _HOUSEKEEPING,
-    "teleprompter.session_queries._DUE": _HOUSEKEEPING,
+    "teleprompter.queries._DUE": _HOUSEKEEPING,
     "tokens.authorization_codes._BY_CODE": "a code names no user until it is found",
     "trust.revocations._BACKDATING[1][1]": "an identity may belong to several users",
 }

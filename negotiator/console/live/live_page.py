@@ -29,8 +29,8 @@ from negotiator.console.talk.workspace_fields import MAX_OFFERS, NO_FORM, Refuse
 from negotiator.console.talk.workspace_now import confirmation, heard_words
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.negotiations.schemas_offers import OfferView
-from negotiator.teleprompter.consent import notice_text
 from negotiator.teleprompter.schemas import CallEventView, EngineView, EventPage, SessionList, SessionView
+from negotiator.teleprompter.session_view import notice_text
 
 LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 """The languages in which figures are read; cards are raised in English."""

@@ -62,7 +62,6 @@ class Stake:
 
     @property
     def name(self) -> str:
-        """The name of the issue."""
         return self.issue.name
 
     @property
@@ -133,7 +132,6 @@ class Interests:
         return {stake.name: stake.ask for stake in self.stakes}
 
     def worth(self, package: Package) -> float:
-        """What a whole package is worth."""
         return sum(stake.weight * stake.worth(package[stake.name]) for stake in self.stakes)
 
     def weighted(self, factors: Sequence[float]) -> "Interests":

@@ -114,7 +114,6 @@ class Person:
 
     @property
     def opening_worth(self) -> float:
-        """What its first package is worth to it."""
         return self.interests.worth(self.opening)
 
 
@@ -352,7 +351,6 @@ def _talk(person: Person, memory: PersonMemory, turn: Turn, rng: Random) -> Answ
 
 
 def _reply(person: Person, turn: Turn) -> PersonAnswer:
-    """The answer to a question."""
     if "question_limit" in turn.remarks:
         return PersonAnswer("wait", "hides_limit")
     if "question_interest" in turn.remarks:

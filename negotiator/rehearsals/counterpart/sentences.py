@@ -95,7 +95,6 @@ def sentence(
 
 @cache
 def spoken_lines() -> Mapping[Moment, tuple[SpokenLine, ...]]:
-    """The sentences of each moment, read once."""
     file = files(__package__ or __name__).joinpath("sentences.toml")
     content: dict[str, list[dict[str, Any]]] = tomllib.loads(file.read_text("utf-8"))
     return {moment: tuple(line for group in content[moment] for line in _group(group)) for moment in MOMENTS}

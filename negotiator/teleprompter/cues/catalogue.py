@@ -53,7 +53,6 @@ class Cue:
         return role in {None, "party"} or "party" in self.roles or role in self.roles
 
     def question(self, role: NegotiationRole | None) -> str:
-        """The question for a listener of this role."""
         return self.say if role is None else self.say_to.get(role, self.say)
 
 
@@ -76,7 +75,6 @@ class CueCatalogue:
 
 @cache
 def cue_catalogue() -> CueCatalogue:
-    """The shipped cues, read once."""
     folder = files(__package__ or __name__)
     families = sorted(file.name for file in folder.joinpath("families").iterdir() if file.name.endswith(".toml"))
     pages: list[dict[str, list[dict[str, Any]]]] = [

@@ -1,22 +1,25 @@
 """Finds the cues that an utterance may mean, by phrases and by a classifier over sentence vectors; surest first.
 
-The phrases are in the pattern language of `advice.tactics.phrases`: a tree over words, in linear time."""
+The phrases are in the pattern language of `advice.tactics.phrases`: a tree over words, in linear time.
+"""
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final, Literal
 
 from negotiator.advice.tactics.phrases import (
     PhraseTree,
     PhraseWord,
+    TacticPhrase,
     build_phrase_tree,
     built_in_phrases,
     clean_text,
     split_words,
 )
-from negotiator.advice.tactics.phrases import TacticPhrase as Pattern
 from negotiator.advice.tactics.recognition import is_negated
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, SPEAKERS, Cue, CueCatalogue, Speaker
 
@@ -81,14 +84,14 @@ def begins_sentence(words: Sequence[PhraseWord], start: int) -> bool:
 def build_rules(cues: Sequence[Cue], speaker: Speaker) -> PhraseTree:
     """The rules for what this speaker says; a malformed pattern is a ValueError."""
     mine = [cue for cue in cues if cue.speaker == speaker]
-    patterns = [Pattern(cue.id, "strong", text) for cue in mine for text in cue.rules]
-    patterns += [Pattern(cue.id, "weak", text) for cue in mine for text in cue.replies]
-    patterns += [Pattern(cue.id, "unless", text) for cue in mine for text in cue.unless]
+    patterns = [TacticPhrase(cue.id, "strong", text) for cue in mine for text in cue.rules]
+    patterns += [TacticPhrase(cue.id, "weak", text) for cue in mine for text in cue.replies]
+    patterns += [TacticPhrase(cue.id, "unless", text) for cue in mine for text in cue.unless]
     return _book(tuple(patterns))
 
 
 @lru_cache(maxsize=4)
-def _book(patterns: tuple[Pattern, ...]) -> PhraseTree:
+def _book(patterns: tuple[TacticPhrase, ...]) -> PhraseTree:
     """The tree of these patterns over the word sets of the tactic phrases; cached, never changed."""
     return build_phrase_tree(patterns, built_in_phrases().sets)
 
@@ -195,3 +198,30 @@ def build_matcher(catalogue: CueCatalogue) -> Matcher:
     """The matcher for this catalogue; a malformed rule is a ValueError."""
     cues = tuple(catalogue.cues.values())
     return Matcher(catalogue, {speaker: build_rules(cues, speaker) for speaker in SPEAKERS})
+
+
+@cache
+def _tree() -> PhraseTree:
+    content = tomllib.loads(files(__package__ or __name__).joinpath("request_phrases.toml").read_text("utf-8"))
+    gives = "|".join(content["gives"].split())
+    patterns = tuple(TacticPhrase("request", "strong", text.replace("{gives}", gives)) for text in content["patterns"])
+    return build_phrase_tree(patterns, built_in_phrases().sets)
+
+
+def makes_request(text: str) -> bool:
+    """Whether a text asks for a concession, a gift or an agreement, or offers one; a question that begins with a
+    figure does."""
+    tree = _tree()
+    cleaned = clean_text(text)
+    words = split_words(cleaned, tree.sets)
+    if next(tree.find(words), None) is not None:
+        return True
+    return any(
+        "#" in word.keys and begins_sentence(words, at) and _is_question(cleaned, words, word.sentence)
+        for at, word in enumerate(words)
+    )
+
+
+def _is_question(text: str, words: Sequence[PhraseWord], sentence: int) -> bool:
+    end = max(word.end for word in words if word.sentence == sentence)
+    return text[end:].lstrip().startswith("?")

@@ -153,7 +153,6 @@ def advance_screen(
 
 
 def is_shown(found: CueMatch | Card, rules: PolicySettings = POLICY) -> bool:
-    """Whether a match or a card is sure enough for the screen."""
     least = rules.guessed if found.source == "model" else rules.shown
     return found.source == "plan" or found.confidence >= least
 
@@ -196,7 +195,6 @@ def _aged(screen: Screen, at: float, rules: PolicySettings) -> Screen:
 
 
 def card_from_match(match: CueMatch, cue: Cue, heard: HeardUtterance, *, role: NegotiationRole | None = None) -> Card:
-    """The card of a match of something heard."""
     return Card(
         id=f"{heard.utterance_id}:{cue.id}",
         family=cue.family,
@@ -303,7 +301,6 @@ def _place(screen: Screen, card: Card, rules: PolicySettings) -> tuple[Screen, t
 
 
 def _has_room(screen: Screen, card: Card, rules: PolicySettings) -> bool:
-    """Whether the minute has room for the card."""
     is_sure = card.family in ANSWERS or card.confidence >= rules.second
     return not screen.shown_at or (is_sure and len(screen.shown_at) < rules.per_minute)
 

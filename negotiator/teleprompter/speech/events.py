@@ -92,7 +92,6 @@ class UtteranceEventQueue:
 
     @property
     def full(self) -> bool:
-        """Whether as many events as allowed are unread."""
         return len(self._waiting) >= MAX_WAITING_EVENTS
 
     @property
@@ -122,7 +121,6 @@ class UtteranceEventQueue:
         return name
 
     def partial(self, name: str, text: str, until_ms: int) -> None:
-        """Report the text so far."""
         if entry := self._open.get(name):
             entry.text, entry.until = text, max(entry.until, until_ms)
             self.say(PartialTranscript(name, text, entry.began, entry.until))
@@ -157,7 +155,6 @@ class UtteranceEventQueue:
         self._news.set()
 
     async def events(self) -> AsyncIterator[RecognitionEvent]:
-        """The events in order, until the end."""
         while True:
             while self._waiting:
                 yield self._waiting.popleft()

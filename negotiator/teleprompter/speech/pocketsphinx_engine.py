@@ -10,8 +10,8 @@ from math import exp, log
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.teleprompter.speech.engine import Decoder
 from negotiator.teleprompter.speech.events import Transcription
+from negotiator.teleprompter.speech.recognizer import Decoder
 
 _FAINT: Final = 1e-6
 
@@ -31,7 +31,6 @@ class PocketsphinxEngine:
         self._spare: list[PocketsphinxDecoder] = []
 
     def decoder(self, _language: str) -> "PocketsphinxDecoder":
-        """The spare decoder, or one loaded now."""
         return self._spare.pop() if self._spare else self._made()
 
     def give_back(self, decoder: Decoder) -> None:
@@ -41,7 +40,6 @@ class PocketsphinxEngine:
             self._spare.append(decoder)
 
     def prepare(self) -> None:
-        """Load the spare decoder."""
         if not self._spare:
             self._spare.append(self._made())
 
@@ -66,7 +64,6 @@ class PocketsphinxDecoder:
         self._decoder.process_raw(pcm, no_search=False, full_utt=False)
 
     def partial(self) -> Transcription:
-        """The text of the best path so far."""
         best = self._decoder.hyp()
         return Transcription(best.hypstr if best else "")
 

@@ -5,9 +5,8 @@ from typing import Final
 
 from negotiator.base.errors import Unavailable
 from negotiator.config.settings import Settings
-from negotiator.teleprompter.speech.engine import engine_kinds
-from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition
+from negotiator.teleprompter.speech.recognizer import EngineCapabilities, Recognizer, SpeechRecognition, engine_kinds
+from negotiator.teleprompter.speech.worker import LocalRecognizer
 
 EMBEDDED_ENGINES: Final = ("whisper", "pocketsphinx")
 """The engines of `auto`: the first that is installed with its weights."""

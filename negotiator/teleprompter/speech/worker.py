@@ -1,10 +1,11 @@
-"""One worker process as the server sees it, and the recognition of one channel in it.
+"""A recogniser whose engine runs in worker processes on this machine, as the server sees them.
 
-A recognition outlives its worker, since another one can take over. `ConfidenceMonitor` detects that an engine is unsure
-of most finals, so that the user can be told. Measured with pocketsphinx: the median confidence of a final is 0.8 for a
-clear voice, 0.24 at a signal-to-noise ratio of 20 dB (47 % of words wrong) and 0.11 at 10 dB (97 %). With Whisper base
-on people's recordings the least median of five finals is 0.62 without noise, 0.54 at 20 dB (5 % wrong), 0.41 at 0 dB
-(44 %), and the greatest at −5 dB (86 %) is 0.49.
+The processes of one server process are started when needed, shared by channels, replaced when they die, and ended when
+idle. A recognition outlives its worker, since another one can take over. `ConfidenceMonitor` detects that an engine is
+unsure of most finals, so that the user can be told. Measured with pocketsphinx: the median confidence of a final is 0.8
+for a clear voice, 0.24 at a signal-to-noise ratio of 20 dB (47 % of words wrong) and 0.11 at 10 dB (97 %). With Whisper
+base on people's recordings the least median of five finals is 0.62 without noise, 0.54 at 20 dB (5 % wrong), 0.41 at
+0 dB (44 %), and the greatest at −5 dB (86 %) is 0.49.
 """
 
 import asyncio
@@ -13,16 +14,29 @@ import json
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 from negotiator.base.errors import Unavailable
 from negotiator.config.settings_files import ENV_PREFIX
+from negotiator.runtime.circuit_breaker import CircuitBreaker
 from negotiator.runtime.telemetry import logger
 from negotiator.teleprompter.speech.events import RecognitionEvent, RecognitionProblem, Transcription
 from negotiator.teleprompter.speech.recognition_channel import SAMPLES_PER_MS, RecognitionChannel
-from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
+from negotiator.teleprompter.speech.recognizer import (
+    EngineCapabilities,
+    FrameKind,
+    PipeFrame,
+    PipeFrameReader,
+    RecognizerBusy,
+    SpeechRecognition,
+    encode_frame,
+    engine_kinds,
+    silero_model_path,
+)
 
 _MODULE: Final = "negotiator.teleprompter.speech.worker_process"
 LOAD_SECONDS: Final = 120.0
@@ -69,7 +83,6 @@ class SpeechWorker:
 
     @property
     def pid(self) -> int:
-        """The id of the process."""
         return self._process.pid
 
     def attach(self, channel: "WorkerRecognition", language: str) -> int:
@@ -227,12 +240,10 @@ class WorkerRecognition:
         self._watch()
 
     async def finish(self) -> None:
-        """Recognise the audio that is left, then end the events."""
         self._finishing = True
         self._pump()
 
     async def close(self) -> None:
-        """Drop everything now and end the events."""
         if not self.channel.telling.ended:
             self.channel.drop()
             self._leave()
@@ -241,7 +252,6 @@ class WorkerRecognition:
         return self.channel.telling.events()
 
     def on(self, told: PipeFrame) -> None:
-        """Handle a frame from the worker."""
         match told.kind:
             case FrameKind.HEARD:
                 self._moved = asyncio.get_running_loop().time()
@@ -269,7 +279,6 @@ class WorkerRecognition:
             worker.send(encode_frame(FrameKind.FINISH, self._number))
 
     def _watch(self) -> None:
-        """Kill a worker that does not answer."""
         hangs = asyncio.get_running_loop().time() - self._moved > _HANGS_SECONDS
         if self._worker is not None and self.channel.backlog.in_flight >= _WINDOW and hangs:
             self._worker.kill()
@@ -300,3 +309,126 @@ class WorkerRecognition:
                 self._worker.send(encode_frame(FrameKind.CLOSE, self._number))
             self._worker = None
         self._over(self)
+
+
+_IDLE_SECONDS: Final = 300.0
+_START_FAILURES: Final = 2
+
+
+class LocalRecognizer:
+    """Recognises at most `streams` channels in at most `workers` processes, which start with the first channel."""
+
+    idle_seconds = _IDLE_SECONDS
+    """Seconds that processes outlive the last channel, short since each holds 90 MB and more."""
+
+    def __init__(self, engine: str, model: Path | None, *, hangover_ms: int, workers: int, streams: int) -> None:
+        self._load = {"engine": engine, "model": str(model.absolute()) if model else "", "hangover_ms": hangover_ms}
+        self._kind = engine_kinds()[engine]
+        self.caps = _honest(self._kind.caps)
+        self._size = workers
+        self._most = streams
+        self.workers: list[SpeechWorker] = []
+        self._open: set[WorkerRecognition] = set()
+        self._starting = asyncio.Lock()
+        self._breaker = CircuitBreaker(
+            "speech workers cannot be started",
+            "The speech engine cannot be used now.",
+            seconds=2 * LOAD_SECONDS,
+            at_once=1,
+            faults=(Unavailable,),
+            failures=_START_FAILURES,
+        )
+        self._repairs: set[asyncio.Task[None]] = set()
+        self._idle: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @property
+    def fault(self) -> str:
+        return "its workers cannot be started" if self._breaker.is_open else ""
+
+    @property
+    def pids(self) -> list[int]:
+        return [worker.pid for worker in self.workers]
+
+    async def open(self, language: str) -> SpeechRecognition:
+        """As `Recognizer.open`; a language that the engine lacks is `Unavailable` too."""
+        language = language.partition("-")[0].lower()
+        if self.caps.languages and language not in self.caps.languages:
+            known = ", ".join(self.caps.languages)
+            raise Unavailable(f"The speech engine here hears only: {known}.")
+        if self._closed:
+            raise Unavailable("The speech engine is closing.")
+        if len(self._open) >= self._most:
+            raise RecognizerBusy("every speech stream is taken")
+        recognition = WorkerRecognition(language, doubtful=self._kind.doubtful, over=self._over)
+        self._open.add(recognition)  # before the first await, so that `streams` holds
+        try:
+            recognition.attach(await self._worker())
+        except BaseException:
+            self._over(recognition)
+            raise
+        return recognition
+
+    async def close(self) -> None:
+        self._closed = True
+        for recognition in list(self._open):
+            await recognition.close()
+        if self._idle is not None:
+            self._idle.cancel()
+        for repair in self._repairs:
+            repair.cancel()
+        await asyncio.gather(*self._repairs, return_exceptions=True)
+        async with self._starting:
+            await asyncio.gather(*(worker.close() for worker in self.workers))
+            self.workers.clear()
+
+    async def _worker(self) -> SpeechWorker:
+        """The worker with the fewest channels; a new one while `size` allows it and no worker is idle."""
+        async with self._starting:
+            least = min(self.workers, key=lambda worker: len(worker.attached), default=None)
+            if least is None or (least.attached and len(self.workers) < self._size):
+                async with self._breaker.call():
+                    least = await SpeechWorker.start(self._load, self._gone)
+                self.workers.append(least)
+            return least
+
+    def _over(self, recognition: WorkerRecognition) -> None:
+        self._open.discard(recognition)
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(self.idle_seconds, self._rest)
+
+    def _rest(self) -> None:
+        if not self._open:
+            workers, self.workers = self.workers, []
+            for worker in workers:
+                self._aside(worker.close())
+
+    def _aside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._repairs.add(task)
+        task.add_done_callback(self._repairs.discard)
+
+    def _gone(self, worker: SpeechWorker) -> None:
+        self.workers.remove(worker)
+        waiting = [recognition for recognition in list(worker.attached.values()) if recognition.worker_lost()]
+        if waiting and not self._closed:
+            self._aside(self._repair(waiting))
+
+    async def _repair(self, waiting: list[WorkerRecognition]) -> None:
+        for recognition in waiting:
+            try:
+                worker = await self._worker()
+            except Unavailable:
+                recognition.fail("engine_failed", "The speech engine cannot be started again.")
+            else:
+                if recognition in self._open:  # it may have been closed in the meantime
+                    recognition.attach(worker)
+
+
+def _honest(caps: EngineCapabilities) -> EngineCapabilities:
+    """The capabilities, with a note on any reduced quality on this machine."""
+    if silero_model_path() is not None:
+        return caps
+    note = f"{caps.quality_note} Ends of speech are found by loudness, since the published silero-vad is not installed."
+    return replace(caps, quality_note=note)

@@ -27,11 +27,19 @@ from negotiator.teleprompter.speech.endpointer import (
     UtteranceEnd,
     UtteranceStart,
     VoiceDetector,
+    detector_factory,
 )
-from negotiator.teleprompter.speech.engine import Decoder, SpeechEngine, engine_kinds, engine_loader
 from negotiator.teleprompter.speech.events import Transcription
-from negotiator.teleprompter.speech.voice_detectors import detector_factory
-from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
+from negotiator.teleprompter.speech.recognizer import (
+    Decoder,
+    FrameKind,
+    PipeFrame,
+    PipeFrameReader,
+    SpeechEngine,
+    encode_frame,
+    engine_kinds,
+    engine_loader,
+)
 
 Report = list[Any]
 """`["start", n, at]`, `["partial", n, text, until]`, `["final", n, text, until, confidence]`: n counts this listener's
@@ -72,7 +80,6 @@ class ChannelListener:
 
     @property
     def speaking(self) -> bool:
-        """Whether an utterance is open."""
         return self._cutter.last_voice_ms is not None
 
     def waits_ms(self, *, paused: bool) -> int:
@@ -145,7 +152,6 @@ class WorkerProcess:
         self._streams: dict[int, tuple[ChannelListener, Decoder]] = {}
 
     def on(self, told: PipeFrame) -> None:
-        """Handle a frame."""
         with self._faults_of(told.stream):
             match told.kind:
                 case FrameKind.LOAD:

@@ -4,9 +4,9 @@ import pytest
 
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import NegotiationClient
-from tests.helpers.teleprompter_client import SCOPES, NewTeleprompterClient, new_teleprompter_client
+from tests.helpers.teleprompter_client import SCOPES, NewTeleprompterClient, new_caller
 
-__all__ = ["new_teleprompter_client"]
+__all__ = ["new_caller"]
 
 SENTENCES = (
     "This is our final offer, we can't go any lower.",
@@ -20,8 +20,8 @@ SENTENCES = (
 @pytest.mark.asyncio
 @covers("6.9:recognised")
 @covers("8.3:tactics")
-async def test_both_doors_name_the_same_tactics_of_a_sentence(new_teleprompter_client: NewTeleprompterClient) -> None:
-    client = await new_teleprompter_client(scopes=[*SCOPES, "ai:tactics"])
+async def test_both_doors_name_the_same_tactics_of_a_sentence(new_caller: NewTeleprompterClient) -> None:
+    client = await new_caller(scopes=[*SCOPES, "ai:tactics"])
     negotiator = NegotiationClient(client.client, client.headers)
     session = await client.open()
     heard: set[str] = set()

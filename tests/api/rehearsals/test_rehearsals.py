@@ -10,6 +10,8 @@ from tests.conftest import Mint, bearer
 from tests.contract.requirements import covers
 from tests.helpers.negotiation_client import PRICE, TERM, NegotiationClient, NewNegotiationClient, pointers
 
+pytestmark = pytest.mark.asyncio
+
 CAR: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
     "issues": [{**PRICE, "range": {"min": "9000", "max": "16000"}}],
@@ -44,7 +46,6 @@ async def removed(client: NegotiationClient, path: str) -> httpx2.Response:
     return await client.client.delete(f"/api{path}", headers=client.headers)
 
 
-@pytest.mark.asyncio
 @covers("6.10:start")
 async def test_a_rehearsal_is_begun_listed_read_and_erased(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
@@ -60,7 +61,6 @@ async def test_a_rehearsal_is_begun_listed_read_and_erased(negotiation_client: N
     assert (await negotiation_client.get(f"{path}/{first['id']}")).status_code == 404
 
 
-@pytest.mark.asyncio
 async def test_a_list_of_rehearsals_goes_on_where_its_page_ended(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     made = [(await begun(negotiation_client, path))["id"] for _ in range(3)]
@@ -69,7 +69,6 @@ async def test_a_list_of_rehearsals_goes_on_where_its_page_ended(negotiation_cli
     assert [one["id"] for one in (*page["items"], *rest["items"])] == made[::-1]
 
 
-@pytest.mark.asyncio
 @covers("6.10:draw")
 async def test_the_counterpart_does_not_know_what_the_user_wants(negotiation_client: NegotiationClient) -> None:
     talks: list[list[Any]] = []
@@ -92,7 +91,6 @@ async def test_the_counterpart_does_not_know_what_the_user_wants(negotiation_cli
     assert len({tuple(said) for said in talks[0]}) > 1, "another seed is another person"
 
 
-@pytest.mark.asyncio
 @covers("6.10:inputs")
 async def test_without_anything_to_draw_from_it_says_what_is_missing(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client, issues=[{"name": "price", "type": "money"}], their_estimate=None)
@@ -105,7 +103,6 @@ async def test_without_anything_to_draw_from_it_says_what_is_missing(negotiation
     assert view["their_offer"]["package"] == {"price": "13000.00"}, "their real offer is the first"
 
 
-@pytest.mark.asyncio
 @covers("6.10:same-person")
 async def test_the_same_seed_meets_the_same_person_again(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
@@ -120,7 +117,6 @@ async def test_the_same_seed_meets_the_same_person_again(negotiation_client: Neg
     assert talks[0] == talks[1]
 
 
-@pytest.mark.asyncio
 @covers("6.10:turns")
 async def test_words_silence_and_offers_are_answered(negotiation_client: NegotiationClient) -> None:
     path = await car(
@@ -146,7 +142,6 @@ async def test_words_silence_and_offers_are_answered(negotiation_client: Negotia
     assert "reason" in mine["heard"]
 
 
-@pytest.mark.asyncio
 async def test_a_turn_that_makes_no_sense_is_refused_and_loses_nothing(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     view = await begun(negotiation_client, path)
@@ -165,7 +160,6 @@ async def test_a_turn_that_makes_no_sense_is_refused_and_loses_nothing(negotiati
         assert (await negotiation_client.post(path, wrong)).status_code == 422
 
 
-@pytest.mark.asyncio
 @covers("6.10:over", "6.10:debrief")
 async def test_an_agreed_rehearsal_is_over_and_debriefed(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
@@ -191,7 +185,6 @@ async def test_an_agreed_rehearsal_is_over_and_debriefed(negotiation_client: Neg
     assert agreed["result"]["score"] == debrief["score"]
 
 
-@pytest.mark.asyncio
 async def test_whoever_leaves_has_a_debrief_too(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     key = (await begun(negotiation_client, path))["id"]
@@ -201,7 +194,6 @@ async def test_whoever_leaves_has_a_debrief_too(negotiation_client: NegotiationC
     assert (debrief["score"], debrief["deal"]) == (0, None), "a deal was possible"
 
 
-@pytest.mark.asyncio
 @covers("6.10:nothing")
 async def test_an_insulting_offer_is_warned_about_and_then_ends_it(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
@@ -217,7 +209,6 @@ async def test_an_insulting_offer_is_warned_about_and_then_ends_it(negotiation_c
     assert refused.json()["error"] == "rehearsal_over"
 
 
-@pytest.mark.asyncio
 @covers("6.10:apart")
 async def test_a_rehearsal_changes_nothing_real(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
@@ -232,7 +223,6 @@ async def test_a_rehearsal_changes_nothing_real(negotiation_client: NegotiationC
     assert [(await negotiation_client.get(one)).json() for one in watched] == before
 
 
-@pytest.mark.asyncio
 @covers("6.10:rehearse")
 async def test_one_operation_begins_plays_and_debriefs(negotiation_client: NegotiationClient) -> None:
     path = (await car(negotiation_client)).removesuffix("rehearsals") + "rehearse"
@@ -247,7 +237,6 @@ async def test_one_operation_begins_plays_and_debriefs(negotiation_client: Negot
     assert pointers(await negotiation_client.post(path, {"rehearsal_id": first["id"]})) == {"/action"}
 
 
-@pytest.mark.asyncio
 @covers("6.10:seed-secret")
 async def test_another_user_s_people_are_others(
     negotiation_client: NegotiationClient, new_negotiation_client: NewNegotiationClient
@@ -260,7 +249,6 @@ async def test_another_user_s_people_are_others(
     assert mine != others
 
 
-@pytest.mark.asyncio
 async def test_practice_needs_the_right_to_write_and_to_be_advised(
     negotiation_client: NegotiationClient, mint: Mint
 ) -> None:
@@ -272,7 +260,6 @@ async def test_practice_needs_the_right_to_write_and_to_be_advised(
     assert (await reader.get(path)).status_code == 403
 
 
-@pytest.mark.asyncio
 async def test_a_repeated_turn_with_its_key_is_played_once(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     key = (await begun(negotiation_client, path))["id"]
@@ -282,7 +269,6 @@ async def test_a_repeated_turn_with_its_key_is_played_once(negotiation_client: N
     assert [answer.status_code for answer in answers] == [200, 200]
 
 
-@pytest.mark.asyncio
 async def test_only_a_proposal_in_words_is_an_offer(negotiation_client: NegotiationClient) -> None:
     path = await car(negotiation_client)
     key = (await begun(negotiation_client, path))["id"]

@@ -12,8 +12,8 @@ from tests.conftest import MODELS
 from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 from tests.helpers.phrase_analyser import phrase_analyser as phrase_analyser
-from tests.helpers.teleprompter_client import new_teleprompter_client as new_teleprompter_client
-from tests.helpers.teleprompter_client import teleprompter_client as teleprompter_client
+from tests.helpers.teleprompter_client import caller as caller
+from tests.helpers.teleprompter_client import new_caller as new_caller
 
 SHORT_TIMEOUTS = WebSocketTimeouts(auth=0.3, idle=0.6, renewal=0.5, believed=0.05, look=0.02, goodbye=0.5)
 
@@ -36,7 +36,6 @@ def lessons() -> None:
 
 @pytest.fixture(autouse=True)
 def use_hashing_embedder(hashing_embedder: None, lessons: None) -> None:
-    """Every test here."""
     del hashing_embedder, lessons
 
 

@@ -19,9 +19,9 @@ BOARD = "When they say the board has to approve that, ask who prepares the paper
 SAID = "the board will have to approve that"
 
 
-async def remember(teleprompter_client: TeleprompterClient, text: str = BOARD, **members: Any) -> dict[str, Any]:
+async def remember(caller: TeleprompterClient, text: str = BOARD, **members: Any) -> dict[str, Any]:
     body = {"kind": "lesson", "text": text, **members}
-    answer = await teleprompter_client.send("POST", "/api/memories", body)
+    answer = await caller.send("POST", "/api/memories", body)
     assert answer.status_code == 201, answer.text
     kept: dict[str, Any] = answer.json()
     return kept
@@ -42,36 +42,34 @@ async def found(settings: Settings, owner: str, **counterparty: Any) -> list[str
         await embeds.close()
 
 
-async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(
-    teleprompter_client: TeleprompterClient,
-) -> None:
-    kept = await remember(teleprompter_client)
-    heard = await teleprompter_client.say(await teleprompter_client.open(), SAID)
+async def test_a_memory_is_cited_by_the_card_and_its_text_is_not_in_the_answer(caller: TeleprompterClient) -> None:
+    kept = await remember(caller)
+    heard = await caller.say(await caller.open(), SAID)
     assert kept["id"] in heard["cues"][0]["memory_ids"]
     assert "prepares the paper" not in str(heard)
 
 
 async def test_another_user_s_memory_bears_on_nothing(
-    teleprompter_client: TeleprompterClient, new_teleprompter_client: NewTeleprompterClient
+    caller: TeleprompterClient, new_caller: NewTeleprompterClient
 ) -> None:
-    await remember(teleprompter_client)
-    other = await new_teleprompter_client(email="bob@example.com")
+    await remember(caller)
+    other = await new_caller(email="bob@example.com")
     heard = await other.say(await other.open(), SAID)
     assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
 
 
-async def test_an_erased_memory_is_cited_no_more(teleprompter_client: TeleprompterClient) -> None:
-    kept = await remember(teleprompter_client)
-    gone = await teleprompter_client.send("DELETE", f"/api/memories/{kept['id']}")
+async def test_an_erased_memory_is_cited_no_more(caller: TeleprompterClient) -> None:
+    kept = await remember(caller)
+    gone = await caller.send("DELETE", f"/api/memories/{kept['id']}")
     assert gone.status_code == 204, gone.text
-    heard = await teleprompter_client.say(await teleprompter_client.open(), SAID)
+    heard = await caller.say(await caller.open(), SAID)
     assert all(card["memory_ids"] == [] for card in [*heard["cues"], *heard["maybe"]])
 
 
 async def test_a_memory_about_somebody_else_is_not_about_this_talk(
-    teleprompter_client: TeleprompterClient, settings: Settings, mint: Any
+    caller: TeleprompterClient, settings: Settings, mint: Any
 ) -> None:
-    kept = await remember(teleprompter_client, counterparty="Acme")
+    kept = await remember(caller, counterparty="Acme")
     owner, _ = await mint()
     assert await found(settings, owner, name="ACME") == [kept["id"]]
     assert await found(settings, owner, name="Contoso") == []
@@ -79,7 +77,7 @@ async def test_a_memory_about_somebody_else_is_not_about_this_talk(
 
 
 async def test_what_nobody_stands_behind_is_not_cited(
-    teleprompter_client: TeleprompterClient, settings: Settings, mint: Any, register: Any, client: Any
+    caller: TeleprompterClient, settings: Settings, mint: Any, register: Any, client: Any
 ) -> None:
     agent = await register()
     headers = {"Authorization": f"Bearer {agent['access_token']}"}

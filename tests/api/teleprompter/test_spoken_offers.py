@@ -15,6 +15,8 @@ from negotiator.teleprompter.spoken_figures import find_figures
 from tests.conftest import Change
 from tests.helpers.teleprompter_client import TeleprompterClient
 
+pytestmark = pytest.mark.asyncio
+
 ACTOR = Actor("agent", "agt_ear")
 OWNER = Query(select(col(Negotiation.owner)), lambda row: str(row[0]))
 TALK: dict[str, Any] = {
@@ -26,8 +28,8 @@ TALK: dict[str, Any] = {
 }
 
 
-async def opened(teleprompter_client: TeleprompterClient, **members: Any) -> str:
-    answer = await teleprompter_client.send("POST", "/api/negotiations", {**TALK, **members})
+async def opened(caller: TeleprompterClient, **members: Any) -> str:
+    answer = await caller.send("POST", "/api/negotiations", {**TALK, **members})
     assert answer.status_code == 201, answer.text
     name: str = answer.json()["id"]
     return name
@@ -47,84 +49,77 @@ async def hear(change: Change, talk: str, said: str, speaker: Any = "them") -> A
     return await change(unit)
 
 
-async def read(teleprompter_client: TeleprompterClient, talk: str) -> tuple[Any, list[Any]]:
-    """The talk and its ledger."""
-    one = await teleprompter_client.send("GET", f"/api/negotiations/{talk}")
-    rows = await teleprompter_client.send("GET", f"/api/negotiations/{talk}/offers")
+async def read(caller: TeleprompterClient, talk: str) -> tuple[Any, list[Any]]:
+    one = await caller.send("GET", f"/api/negotiations/{talk}")
+    rows = await caller.send("GET", f"/api/negotiations/{talk}/offers")
     return one.json(), rows.json()["items"]
 
 
-@pytest.mark.asyncio
 async def test_their_figure_stands_unconfirmed_and_moves_neither_state_nor_limit(
-    teleprompter_client: TeleprompterClient, change: Change
+    caller: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(teleprompter_client)
-    before, _ = await read(teleprompter_client, talk)
+    talk = await opened(caller)
+    before, _ = await read(caller, talk)
     row = await hear(change, talk, "we could do it for 1150 euros")
-    after, rows = await read(teleprompter_client, talk)
+    after, rows = await read(caller, talk)
     assert (row["status"], row["package"], row["by"]) == ("unconfirmed", {"price": "1150.00"}, "them")
     assert [one["id"] for one in rows] == [row["id"]]
     assert [after[name] for name in ("state", "walk_away", "target", "issues")] == [
         before[name] for name in ("state", "walk_away", "target", "issues")
     ]
     accepted = {"by": "me", "kind": "acceptance", "in_reply_to": row["id"]}
-    refused = await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", accepted)
+    refused = await caller.send("POST", f"/api/negotiations/{talk}/offers", accepted)
     assert (refused.status_code, refused.json()["error"]) == (409, "offer_not_live")
 
 
-@pytest.mark.asyncio
-async def test_the_same_figure_heard_again_is_one_row(teleprompter_client: TeleprompterClient, change: Change) -> None:
-    talk = await opened(teleprompter_client)
+async def test_the_same_figure_heard_again_is_one_row(caller: TeleprompterClient, change: Change) -> None:
+    talk = await opened(caller)
     assert await hear(change, talk, "that would be 1050 euros")
     assert await hear(change, talk, "yes 1050 euros") is None
     assert await hear(change, talk, "then 1000 euros")
-    assert len((await read(teleprompter_client, talk))[1]) == 2
+    assert len((await read(caller, talk))[1]) == 2
 
 
-@pytest.mark.asyncio
 async def test_a_figure_that_was_misheard_and_is_said_then_is_recorded(
-    teleprompter_client: TeleprompterClient, change: Change
+    caller: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(teleprompter_client)
+    talk = await opened(caller)
     row = await hear(change, talk, "that would be 1050 euros")
     denied = {"by": "them", "kind": "withdrawal", "in_reply_to": row["id"]}
-    await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", denied)
+    await caller.send("POST", f"/api/negotiations/{talk}/offers", denied)
     assert await hear(change, talk, "that would be 1050 euros")
 
 
-@pytest.mark.asyncio
 async def test_my_own_figure_past_my_floor_is_refused_and_the_call_goes_on(
-    teleprompter_client: TeleprompterClient, change: Change
+    caller: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(teleprompter_client)
+    talk = await opened(caller)
     assert await hear(change, talk, "we could pay 1150 euros", "me") is None
     row = await hear(change, talk, "we could pay 1050 euros", "me")
     assert row["status"] == "unconfirmed"
-    assert (await read(teleprompter_client, talk))[0]["state"] == "draft"
+    assert (await read(caller, talk))[0]["state"] == "draft"
 
 
-@pytest.mark.asyncio
 async def test_what_needs_approval_is_held_when_it_is_confirmed_and_not_when_it_is_heard(
-    teleprompter_client: TeleprompterClient, change: Change
+    caller: TeleprompterClient, change: Change
 ) -> None:
-    talk = await opened(teleprompter_client, authority={"limit": "1000"})
+    talk = await opened(caller, authority={"limit": "1000"})
     row = await hear(change, talk, "we could pay 1050 euros", "me")
-    assert (row["status"], (await read(teleprompter_client, talk))[0]["state"]) == ("unconfirmed", "draft")
+    assert (row["status"], (await read(caller, talk))[0]["state"]) == ("unconfirmed", "draft")
     offer = {"by": "me", "package": {"price": "1050"}, "confirms": row["id"]}
-    confirmed = await teleprompter_client.send("POST", f"/api/negotiations/{talk}/offers", offer)
+    confirmed = await caller.send("POST", f"/api/negotiations/{talk}/offers", offer)
     assert confirmed.json()["status"] == "awaiting_approval"
     assert await hear(change, talk, "or 1020 euros", "me") is None
     assert await hear(change, talk, "or 1020 euros", "them")
 
 
-@pytest.mark.asyncio
 async def test_a_talk_that_is_over_and_a_full_ledger_hear_nothing(
-    teleprompter_client: TeleprompterClient, change: Change, monkeypatch: pytest.MonkeyPatch
+    caller: TeleprompterClient, change: Change, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    full, over = await opened(teleprompter_client), await opened(teleprompter_client)
+    full, over = await opened(caller), await opened(caller)
     monkeypatch.setattr(offers, "MAX_OFFERS", 0)
     assert await hear(change, full, "that would be 1050 euros") is None
     monkeypatch.setattr(offers, "MAX_OFFERS", 10)
-    ended = await teleprompter_client.send("POST", f"/api/negotiations/{over}/state", {"to": "cancelled"})
+    ended = await caller.send("POST", f"/api/negotiations/{over}/state", {"to": "cancelled"})
     assert ended.status_code == 200, ended.text
     assert await hear(change, over, "that would be 1050 euros") is None

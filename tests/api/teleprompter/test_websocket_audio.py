@@ -1,15 +1,14 @@
 """Sound over the socket, heard by who reads what is written."""
 
 import pytest
-from starlette.applications import Starlette
 
 from negotiator.teleprompter.speech.events import AudioGap, RecognitionLag, RecognitionProblem
-from tests.helpers.asgi_websocket import AsgiWebSocket, connect
+from tests.helpers.asgi_websocket import AsgiWebSocket
 from tests.helpers.fake_recognizer import SILENCE, FakeRecognizer, sentence_as_audio
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.teleprompter_client import TeleprompterClient
 
-pytestmark = pytest.mark.usefixtures("phrase_analyser")
+pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("phrase_analyser")]
 
 THEM = [{"id": "them"}]
 BOTH = [{"id": "them"}, {"id": "me"}]
@@ -18,22 +17,17 @@ SECOND = bytes(32_000)
 
 @pytest.fixture(autouse=True)
 def use_fake_recognizer(fake_recognizer: FakeRecognizer) -> None:
-    """The application hears what is written."""
     del fake_recognizer
 
 
 async def say(socket: AsgiWebSocket, text: str, channel: int = 0) -> None:
-    """A sentence, then silence."""
     for word in (sentence_as_audio(text), SILENCE):
         await socket.send_bytes(bytes([channel]) + word)
 
 
-@pytest.mark.asyncio
-async def test_what_is_heard_raises_its_card(
-    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_what_is_heard_raises_its_card(fake_recognizer: FakeRecognizer, caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=BOTH)
         ready = await socket.until("ready")
         assert ready["audio_ms"] == {"them": 0, "me": 0}
@@ -50,17 +44,13 @@ async def test_what_is_heard_raises_its_card(
     assert len(fake_recognizer.opened) == 2
 
 
-@pytest.mark.asyncio
-async def test_the_clock_of_the_sound_goes_on_after_a_lost_connection(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    path = f"{one}/stream"
-    async with connect(application, path, headers=teleprompter_client.headers) as socket:
+async def test_the_clock_of_the_sound_goes_on_after_a_lost_connection(caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await say(socket, "One.")
         first = await socket.until("transcript.final")
-    async with connect(application, path, headers=teleprompter_client.headers) as socket:
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM, after=first["seq"])
         ready = await socket.until("ready")
         assert ready["audio_ms"] == {"them": 110}
@@ -70,42 +60,21 @@ async def test_the_clock_of_the_sound_goes_on_after_a_lost_connection(
         assert second["utterance_id"] != first["utterance_id"]
 
 
-@pytest.mark.asyncio
-async def test_what_was_said_last_is_heard_though_the_connection_is_lost(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_what_was_said_last_is_heard_though_the_connection_is_lost(caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("One more thing"))
         await socket.until("transcript.partial")
-    items = (await teleprompter_client.events(one, wait=5))["items"]
+    items = (await caller.events(one, wait=5))["items"]
     assert [each["text"] for each in items] == ["One more thing"]
 
 
-@pytest.mark.asyncio
-async def test_a_new_connection_takes_over(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open(source="audio")
-    path = f"{one}/stream"
-    async with (
-        connect(application, path, headers=teleprompter_client.headers) as first,
-        connect(application, path, headers=teleprompter_client.headers) as second,
-    ):
-        await first.send("start", channels=THEM)
-        await first.until("ready")
-        await second.send("start", channels=THEM)
-        await second.until("ready")
-        assert await first.closed() == 4409
-        await say(second, "Here I am.")
-        await second.until("transcript.final")
-
-
-@pytest.mark.asyncio
 async def test_sound_for_a_session_of_text_is_refused_and_then_ignored(
-    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
+    fake_recognizer: FakeRecognizer, caller: TeleprompterClient
 ) -> None:
-    one = await teleprompter_client.open(source="text")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+    one = await caller.open(source="text")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await say(socket, "Hello?")
         assert (await socket.until("error"))["code"] == "text_session"
@@ -114,13 +83,12 @@ async def test_sound_for_a_session_of_text_is_refused_and_then_ignored(
     assert fake_recognizer.opened == []
 
 
-@pytest.mark.asyncio
 async def test_their_side_is_not_heard_without_their_consent(
-    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
+    fake_recognizer: FakeRecognizer, caller: TeleprompterClient
 ) -> None:
     alone = {"basis": "own_side_only", "confirmed_by": "Ada"}
-    one = await teleprompter_client.open(source="audio", consent=alone)
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+    one = await caller.open(source="audio", consent=alone)
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=BOTH)
         assert (await socket.until("error"))["code"] == "not_consented"
         assert fake_recognizer.opened == []
@@ -130,12 +98,9 @@ async def test_their_side_is_not_heard_without_their_consent(
         assert (await socket.until("transcript.final"))["speaker"] == "me"
 
 
-@pytest.mark.asyncio
-async def test_nothing_is_heard_while_it_is_paused(
-    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_nothing_is_heard_while_it_is_paused(fake_recognizer: FakeRecognizer, caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("Before"))
         await socket.send("pause")
@@ -146,33 +111,29 @@ async def test_nothing_is_heard_while_it_is_paused(
         await say(socket, "After")
         after = await socket.until("transcript.final", text="After")
         assert after["start_ms"] == 210
-    items = (await teleprompter_client.events(one))["items"]
+    items = (await caller.events(one))["items"]
     said = [each["text"] for each in items if each["type"] == "transcript.final"]
     assert said == ["Before", "After"]
     assert b"Secret" not in b"".join(piece for each in fake_recognizer.opened for piece in each.taken)
 
 
-@pytest.mark.asyncio
-async def test_flush_hears_it_to_its_end(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_flush_hears_it_to_its_end(caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("No full stop"))
         await socket.send("flush")
         await socket.until("ack", of="flush")
-        items = (await teleprompter_client.events(one))["items"]
+        items = (await caller.events(one))["items"]
         assert "No full stop" in [each.get("text") for each in items]
         # The event is sent once the bus wakes the socket: before the acknowledgement or after it.
         if "No full stop" not in [each.get("text") for each in socket.said]:
             await socket.until("transcript.final", text="No full stop")
 
 
-@pytest.mark.asyncio
-async def test_stop_hears_what_was_sent_before_it_ends(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_stop_hears_what_was_sent_before_it_ends(caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await socket.send_bytes(b"\0" + sentence_as_audio("Last words"))
         await socket.send("stop")
@@ -181,12 +142,9 @@ async def test_stop_hears_what_was_sent_before_it_ends(
         assert kinds == ["transcript.final", "ended"]
 
 
-@pytest.mark.asyncio
-async def test_trouble_with_hearing_is_told(
-    fake_recognizer: FakeRecognizer, application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_trouble_with_hearing_is_told(fake_recognizer: FakeRecognizer, caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         await socket.until("ready")
         for event in (
@@ -203,12 +161,9 @@ async def test_trouble_with_hearing_is_told(
         assert (await socket.until("lag"))["behind_ms"] == 5000
 
 
-@pytest.mark.asyncio
-async def test_sound_that_comes_faster_than_it_is_spoken_is_cut_off(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_sound_that_comes_faster_than_it_is_spoken_is_cut_off(caller: TeleprompterClient) -> None:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         for _ in range(12):
             await socket.send_bytes(b"\0" + SECOND)
@@ -216,17 +171,13 @@ async def test_sound_that_comes_faster_than_it_is_spoken_is_cut_off(
         assert "level" in {each["type"] for each in socket.said}
 
 
-@pytest.mark.asyncio
 async def test_nobody_is_free_to_hear(
-    fake_recognizer: FakeRecognizer,
-    application: Starlette,
-    teleprompter_client: TeleprompterClient,
-    monkeypatch: pytest.MonkeyPatch,
+    fake_recognizer: FakeRecognizer, caller: TeleprompterClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("negotiator.teleprompter.websocket_connection._LET_GO", ())
     fake_recognizer.room = 0
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         await socket.send("start", channels=THEM)
         assert await socket.closed() == 1013
         assert (socket.said[-1]["code"], socket.said[-1]["retry_after"]) == ("busy", 5)

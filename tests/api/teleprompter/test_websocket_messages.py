@@ -1,21 +1,16 @@
 """What is said on the socket, and what comes back."""
 
 import pytest
-from starlette.applications import Starlette
 
-from tests.helpers.asgi_websocket import connect
 from tests.helpers.phrase_analyser import OBJECTION
 from tests.helpers.teleprompter_client import TeleprompterClient
 
-pytestmark = pytest.mark.usefixtures("phrase_analyser")
+pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("phrase_analyser")]
 
 
-@pytest.mark.asyncio
-async def test_what_is_said_on_the_socket_raises_its_card(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open()
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_what_is_said_on_the_socket_raises_its_card(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    async with caller.socket(one) as socket:
         await socket.send("start")
         ready = await socket.until("ready")
         assert (ready["seq"], ready["replay_from"]) == (0, 1)
@@ -30,59 +25,49 @@ async def test_what_is_said_on_the_socket_raises_its_card(
         assert [each["seq"] for each in socket.said if each["type"] == "transcript.final"] == [1]
 
 
-@pytest.mark.asyncio
-async def test_socket_and_http_tell_the_same(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_socket_and_http_tell_the_same(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    async with caller.socket(one) as socket:
         await socket.send("start")
-        await teleprompter_client.say(one, OBJECTION)
+        await caller.say(one, OBJECTION)
         await socket.send("text", utterance_id="u2", text="Send me the contract.", speaker="me")
         await socket.send("mark", ref="here")
         await socket.until("notice", code="mark")
         await socket.send("stop")
         assert await socket.closed() == 1000
         told = [each for each in socket.said if "seq" in each and each["type"] not in _OWN]
-    assert told == (await teleprompter_client.events(one))["items"]
+    assert told == (await caller.events(one))["items"]
 
 
 _OWN = {"ready", "ack"}
 
 
-@pytest.mark.asyncio
-async def test_a_client_that_reconnects_receives_the_missed_events_once(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open()
+async def test_a_client_that_reconnects_receives_the_missed_events_once(caller: TeleprompterClient) -> None:
+    one = await caller.open()
     for number in range(5):
-        await teleprompter_client.say(one, f"Sentence {number}.", f"u{number}")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers, query="after=2") as socket:
+        await caller.say(one, f"Sentence {number}.", f"u{number}")
+    async with caller.socket(one, query="after=2") as socket:
         assert (await socket.next())["replay_from"] == 3
         assert [(await socket.next())["seq"] for _ in range(3)] == [3, 4, 5]
-        await teleprompter_client.say(one, "One more.", "u9")
+        await caller.say(one, "One more.", "u9")
         assert (await socket.next())["seq"] == 6
 
 
-@pytest.mark.asyncio
-async def test_an_utterance_that_grows_is_shown_and_not_kept(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open()
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_an_utterance_that_grows_is_shown_and_not_kept(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    async with caller.socket(one) as socket:
         await socket.send("start")
         await socket.send("text", utterance_id="u1", text="Mail ada@example.com", final=False)
         shown = await socket.until("transcript.partial")
         assert (shown["utterance_id"], shown["speaker"]) == ("u1", "them")
         assert shown["text"] == "Mail [email]"
         assert "seq" not in shown
-    assert (await teleprompter_client.events(one))["items"] == []
+    assert (await caller.events(one))["items"] == []
 
 
-@pytest.mark.asyncio
-async def test_a_refusal_is_a_message_and_the_socket_stays(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def test_a_refusal_is_a_message_and_the_socket_stays(caller: TeleprompterClient) -> None:
+    one = await caller.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
+    async with caller.socket(one) as socket:
         await socket.send("start")
         await socket.send("text", utterance_id="u1", text="Hello", speaker="them")
         said = await socket.until("error")
@@ -101,24 +86,19 @@ async def test_a_refusal_is_a_message_and_the_socket_stays(
         await socket.until("pong")
 
 
-@pytest.mark.asyncio
-async def test_a_session_that_is_erased_closes_its_sockets(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    one = await teleprompter_client.open()
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers, query="after=0") as socket:
+async def test_a_session_that_is_erased_closes_its_sockets(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    async with caller.socket(one, query="after=0") as socket:
         await socket.until("ready")
-        await teleprompter_client.send("DELETE", one)
+        await caller.send("DELETE", one)
         assert await socket.closed() == 1000
 
 
-@pytest.mark.asyncio
-async def test_eight_may_look_on(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    path, query = f"{one}/stream", "after=0"
+async def test_eight_may_look_on(caller: TeleprompterClient) -> None:
+    one = await caller.open()
 
     async def crowd(left: int) -> None:
-        async with connect(application, path, headers=teleprompter_client.headers, query=query) as socket:
+        async with caller.socket(one, query="after=0") as socket:
             if left:
                 await socket.until("ready")
                 await crowd(left - 1)

@@ -42,14 +42,12 @@ def talk_with(seed: int, secret: bytes = SERVER, **chosen: object) -> StoredRehe
 
 
 def least(person: Person) -> float:
-    """The price at which a person stops."""
     stake = person.interests.stakes[0]
     floor, ask = map(float, stake.ends)
     return floor + person.floor * (ask - floor)
 
 
 def price(talk: StoredRehearsal, side: str) -> float:
-    """A side's last price."""
     made = [turn.package for turn in talk.turns if turn.by == side and turn.package]
     return float(str(made[-1]["price"]))
 

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sqlite3
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -22,10 +23,9 @@ from negotiator.config.settings import Settings
 from negotiator.numbers.read import number_readings
 from negotiator.rehearsals import queries
 from negotiator.rehearsals.play import MAX_TURNS, OwnTurn, start_rehearsal, take_turn
+from negotiator.rehearsals.routes import rehearsal_head, rehearsal_view
 from negotiator.rehearsals.stored import StoredRehearsal
-from negotiator.rehearsals.views import rehearsal_head, rehearsal_view
 from negotiator.terms.issues import coordinate
-from tests.attack.rehearsals.sentences import ATTACKS, attack_sentences
 from tests.bench.haggling.play import load_case
 from tests.conftest import bearer, connect, make_settings, running
 from tests.helpers.fake_chat_model import fake_chat_model, reply
@@ -39,6 +39,8 @@ CAR: Final[dict[str, Any]] = {
     "walk_away": {"package": {"price": "13900"}},
     "their_estimate": {"walk_away": {"low": "11000", "likely": "12000", "high": "13000"}},
 }
+SENTENCES: Final[dict[str, list[str]]] = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+ATTACKS: Final = (*SENTENCES["attacks"], "A" * 3000 + " floor?", "limit " * 500)
 _MEMBER: Final = re.compile(r'"(\w+)":')
 PRIVATE: Final = frozenset(
     {
@@ -66,7 +68,6 @@ class Secret:
 
 
 def secret_of(rehearsal: StoredRehearsal) -> Secret:
-    """What must stay secret of a rehearsal."""
     person = rehearsal.person
     ends = [coordinate(stake.issue.type, stake.floor) for stake in person.interests.stakes]
     price = person.interests.stakes[0].value_of(person.floor, person.interests.stakes[0].floor)
@@ -75,13 +76,11 @@ def secret_of(rehearsal: StoredRehearsal) -> Secret:
 
 
 def named(rehearsal: StoredRehearsal) -> frozenset[Decimal]:
-    """The amounts that either side has named."""
     packages = [turn.package for turn in rehearsal.turns if turn.package]
     return frozenset(Decimal(str(package["price"])) for package in packages)
 
 
 def keys_of(content: object) -> frozenset[str]:
-    """Every member name in a JSON content."""
     return frozenset(_MEMBER.findall(json.dumps(content, default=str)))
 
 
@@ -92,7 +91,6 @@ def begun(seed: int, kind: Any = "fair", hardness: Any = "normal") -> StoredRehe
 
 
 def stored(settings: Settings, key: str) -> dict[str, Any]:
-    """The person of a rehearsal, from the database."""
     with sqlite3.connect(Path(settings.data_dir) / "negotiator.db") as database:
         row = database.execute("SELECT person FROM rehearsals WHERE id = ?", (key,)).fetchone()
     found: dict[str, Any] = json.loads(row[0])
@@ -100,7 +98,6 @@ def stored(settings: Settings, key: str) -> dict[str, Any]:
 
 
 def secret_in(person: Mapping[str, Any]) -> Secret:
-    """The secret of a stored person."""
     amounts = {Decimal(str(stake["floor"])) for stake in person["stakes"]}
     return Secret(frozenset(amounts), person["key"])
 
@@ -117,7 +114,7 @@ async def removed(client: NegotiationClient, path: str) -> httpx2.Response:
 
 @pytest.mark.long
 def test_a_thousand_sentences_get_words_and_no_limit() -> None:
-    sentences = attack_sentences(1000)
+    sentences = [filler.replace("{}", attack) for filler in SENTENCES["fillers"] for attack in ATTACKS][:1000]
     assert len(set(sentences)) > 950
     talk = begun(0)
     seed = 0

@@ -165,12 +165,10 @@ def long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.asyncio
 async def test_anything_in_any_order(
-    long_timeouts: None, application: Starlette, new_teleprompter_client: NewTeleprompterClient
+    long_timeouts: None, application: Starlette, new_caller: NewTeleprompterClient
 ) -> None:
     del long_timeouts
-    users = TwoUsers(
-        application, await new_teleprompter_client(), await new_teleprompter_client(email="bob@example.com")
-    )
+    users = TwoUsers(application, await new_caller(), await new_caller(email="bob@example.com"))
     chosen = settings(
         max_examples=30, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )

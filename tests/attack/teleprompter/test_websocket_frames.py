@@ -1,19 +1,18 @@
 """Frames that are too large, too many, or none of the protocol's."""
 
 import pytest
-from starlette.applications import Starlette
 
-from tests.helpers.asgi_websocket import AsgiWebSocket, connect
+from tests.helpers.asgi_websocket import AsgiWebSocket
 from tests.helpers.teleprompter_client import TeleprompterClient
+
+pytestmark = pytest.mark.asyncio
 
 _LARGE = 64 * 1024
 
 
-async def _closes(
-    application: Starlette, teleprompter_client: TeleprompterClient, *frames: str | bytes
-) -> tuple[int, AsgiWebSocket]:
-    one = await teleprompter_client.open(source="audio")
-    async with connect(application, f"{one}/stream", headers=teleprompter_client.headers) as socket:
+async def _closes(caller: TeleprompterClient, *frames: str | bytes) -> tuple[int, AsgiWebSocket]:
+    one = await caller.open(source="audio")
+    async with caller.socket(one) as socket:
         for frame in frames:
             if isinstance(frame, str):
                 await socket.send_text(frame)
@@ -22,7 +21,6 @@ async def _closes(
         return await socket.closed(), socket
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize(
     "frame",
     [
@@ -31,39 +29,27 @@ async def _closes(
         *(b"", b"\0", b"\0\0", b"\0\0\0", b"\xff" + bytes(320)),
     ],
 )
-async def test_a_malformed_frame_closes_with_4400(
-    application: Starlette, teleprompter_client: TeleprompterClient, frame: str | bytes
-) -> None:
-    code, socket = await _closes(application, teleprompter_client, frame)
+async def test_a_malformed_frame_closes_with_4400(caller: TeleprompterClient, frame: str | bytes) -> None:
+    code, socket = await _closes(caller, frame)
     assert code == 4400
     assert socket.said[-1]["code"] == "bad_message"
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("frame", [b"\0" + bytes(_LARGE), '{"type":"ping"}' + " " * _LARGE])
-async def test_an_oversized_frame_closes_with_4413(
-    application: Starlette, teleprompter_client: TeleprompterClient, frame: str | bytes
-) -> None:
-    assert (await _closes(application, teleprompter_client, frame))[0] == 4413
+async def test_an_oversized_frame_closes_with_4413(caller: TeleprompterClient, frame: str | bytes) -> None:
+    assert (await _closes(caller, frame))[0] == 4413
 
 
-@pytest.mark.asyncio
-async def test_a_flood_of_messages_closes_with_4429(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
-    assert (await _closes(application, teleprompter_client, *['{"type":"ping"}'] * 3000))[0] == 4429
+async def test_a_flood_of_messages_closes_with_4429(caller: TeleprompterClient) -> None:
+    assert (await _closes(caller, *['{"type":"ping"}'] * 3000))[0] == 4429
 
 
-@pytest.mark.asyncio
-async def test_who_is_refused_again_and_again_is_put_out(
-    application: Starlette, teleprompter_client: TeleprompterClient
-) -> None:
+async def test_who_is_refused_again_and_again_is_put_out(caller: TeleprompterClient) -> None:
     wrong = '{"type":"text","utterance_id":"u","text":"x","speaker":"nobody"}'
-    assert (await _closes(application, teleprompter_client, *[wrong] * 20))[0] == 4429
+    assert (await _closes(caller, *[wrong] * 20))[0] == 4429
 
 
-@pytest.mark.asyncio
-async def test_who_says_nothing_is_put_out(application: Starlette, teleprompter_client: TeleprompterClient) -> None:
-    code, socket = await _closes(application, teleprompter_client, '{"type":"start"}')
+async def test_who_says_nothing_is_put_out(caller: TeleprompterClient) -> None:
+    code, socket = await _closes(caller, '{"type":"start"}')
     assert code == 4408
     assert [each["type"] for each in socket.said] == ["ready"]

@@ -20,10 +20,9 @@ from typing import Final
 import numpy as np
 
 from negotiator.base.values import HOUR
-from negotiator.rehearsals.best_deal import best_deal, best_with_deal
+from negotiator.rehearsals.best_deal import OwnWorth, best_deal, best_with_deal, own_worth
 from negotiator.rehearsals.counterpart.person import KINDS, Person, draw_person
 from negotiator.rehearsals.debrief import left_on_table, score
-from negotiator.rehearsals.own_worth import OwnWorth, own_worth
 from negotiator.terms.issues import Package
 from tests.bench.haggling.play import Case, case_names, load_case, play, terms_of
 from tests.bench.rehearsal.players import PLAYERS

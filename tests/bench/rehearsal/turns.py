@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from negotiator.rehearsals.counterpart.person import Ploy
-from negotiator.rehearsals.record import RehearsalState, RehearsalTurn, Side
+from negotiator.rehearsals.stored import RehearsalState, RehearsalTurn, Side
 from negotiator.terms.issues import Package
 from tests.bench.haggling.play import Talk
 

@@ -4,11 +4,10 @@ import pytest
 
 from tests.helpers.fake_recognizer import fake_recognizer as fake_recognizer
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
-from tests.helpers.teleprompter_client import new_teleprompter_client as new_teleprompter_client
-from tests.helpers.teleprompter_client import teleprompter_client as teleprompter_client
+from tests.helpers.teleprompter_client import caller as caller
+from tests.helpers.teleprompter_client import new_caller as new_caller
 
 
 @pytest.fixture(autouse=True)
 def use_hashing_embedder(hashing_embedder: None) -> None:
-    """Every test here."""
     del hashing_embedder

@@ -13,13 +13,14 @@ from tests.helpers.answer_checks import refused
 from tests.helpers.fake_recognizer import FakeRecognizer
 from tests.helpers.teleprompter_client import CONSENT, PATH, NewTeleprompterClient, TeleprompterClient
 
+pytestmark = pytest.mark.asyncio
+
 OBJECTION = "Honestly, that is way over our budget."
 
 
 @covers("8.1:teleprompter", "1.5:ids", "8.1:open")
-@pytest.mark.asyncio
-async def test_a_session_is_opened_under_a_consent(teleprompter_client: TeleprompterClient) -> None:
-    answer = await teleprompter_client.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
+async def test_a_session_is_opened_under_a_consent(caller: TeleprompterClient) -> None:
+    answer = await caller.send("POST", PATH, {"consent": CONSENT, "keep": "30_days"})
     view = answer.json()
     assert (answer.status_code, view["state"], view["last_seq"]) == (201, "ready", 0)
     assert re.fullmatch("live_[0-9a-hjkmnp-tv-z]{26}", view["id"])
@@ -34,11 +35,10 @@ async def test_a_session_is_opened_under_a_consent(teleprompter_client: Teleprom
         "processor": None,
         "quality_note": "You send the words; nothing is heard.",
     }
-    assert (await teleprompter_client.send("GET", f"{PATH}/{view['id']}")).json() == view
-    assert (await teleprompter_client.send("GET", PATH)).json()["items"] == [view]
+    assert (await caller.send("GET", f"{PATH}/{view['id']}")).json() == view
+    assert (await caller.send("GET", PATH)).json()["items"] == [view]
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("body", "pointer"),
     [
@@ -51,30 +51,26 @@ async def test_a_session_is_opened_under_a_consent(teleprompter_client: Teleprom
         ({"consent": CONSENT, "invisible": True}, "/invisible"),
     ],
 )
-async def test_what_cannot_be_opened_is_refused_by_field(
-    teleprompter_client: TeleprompterClient, body: Any, pointer: str
-) -> None:
-    answer = await teleprompter_client.send("POST", PATH, body)
+async def test_what_cannot_be_opened_is_refused_by_field(caller: TeleprompterClient, body: Any, pointer: str) -> None:
+    answer = await caller.send("POST", PATH, body)
     refused(answer, 422, "validation_failed")
     assert [entry["pointer"] for entry in answer.json()["errors"]] == [pointer]
 
 
 @covers("1.14:scope-stream")
-@pytest.mark.asyncio
-async def test_the_scope_opens_and_nothing_else_does(new_teleprompter_client: NewTeleprompterClient) -> None:
-    without = await new_teleprompter_client(scopes=["negotiations:read", "negotiations:write", "memories:read"])
+async def test_the_scope_opens_and_nothing_else_does(new_caller: NewTeleprompterClient) -> None:
+    without = await new_caller(scopes=["negotiations:read", "negotiations:write", "memories:read"])
     refused(await without.send("POST", PATH, {"consent": CONSENT}), 403, "insufficient_scope")
-    alone = await new_teleprompter_client(email="grace@example.com", scopes=["teleprompter:stream"])
+    alone = await new_caller(email="grace@example.com", scopes=["teleprompter:stream"])
     assert (await alone.say(await alone.open(), OBJECTION))["cues"]
     bound = await alone.send("POST", PATH, {"consent": CONSENT, "negotiation_id": "neg_1"})
     refused(bound, 403, "insufficient_scope")
 
 
 @covers("8.3:utterances", "8.4:cue")
-@pytest.mark.asyncio
-async def test_an_objection_is_answered_with_its_card(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    heard = await teleprompter_client.say(one, OBJECTION)
+async def test_an_objection_is_answered_with_its_card(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    heard = await caller.say(one, OBJECTION)
     [cue] = heard["cues"]
     assert heard["seq"] == 1
     assert cue["evidence"] == {"utterance_id": "u1", "quote": "over our budget"}
@@ -96,137 +92,118 @@ async def test_an_objection_is_answered_with_its_card(teleprompter_client: Telep
         "ttl_ms": 20_000,
         "stage": "final",
     }
-    assert (await teleprompter_client.send("GET", f"/api/tactics/{cue['tactic_id']}")).status_code == 200
+    assert (await caller.send("GET", f"/api/tactics/{cue['tactic_id']}")).status_code == 200
 
 
 @covers("8.4:few")
-@pytest.mark.asyncio
-async def test_a_third_card_in_a_minute_is_listed_and_not_shown(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
+async def test_a_third_card_in_a_minute_is_listed_and_not_shown(caller: TeleprompterClient) -> None:
+    one = await caller.open()
     said = (OBJECTION, "I have to ask my boss about that.", "Take it or leave it.")
-    answers = [await teleprompter_client.say(one, text, f"u{number}") for number, text in enumerate(said)]
+    answers = [await caller.say(one, text, f"u{number}") for number, text in enumerate(said)]
     assert [len(answer["cues"]) for answer in answers] == [1, 1, 0]
     assert answers[2]["maybe"][0]["cue"] == "take_it_or_leave_it"
 
 
 @covers("8.4:answers")
-@pytest.mark.asyncio
-async def test_a_bare_no_is_a_refusal_after_a_request_only(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    cards = (await teleprompter_client.say(one, "No.", "u1"))["cues"]
+async def test_a_bare_no_is_a_refusal_after_a_request_only(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    cards = (await caller.say(one, "No.", "u1"))["cues"]
     assert "refusal" not in {card["cue"] for card in cards}
-    await teleprompter_client.say(one, "Would you take eight hundred?", "u2", speaker="me")
-    [card] = (await teleprompter_client.say(one, "No.", "u3"))["cues"]
+    await caller.say(one, "Would you take eight hundred?", "u2", speaker="me")
+    [card] = (await caller.say(one, "No.", "u3"))["cues"]
     assert card["cue"] == "refusal"
-    await teleprompter_client.say(one, "Would you take nine hundred?", "u4", speaker="me")
-    [card] = (await teleprompter_client.say(one, "Okay, deal.", "u5"))["cues"]
+    await caller.say(one, "Would you take nine hundred?", "u4", speaker="me")
+    [card] = (await caller.say(one, "Okay, deal.", "u5"))["cues"]
     assert card["cue"] == "acceptance"
 
 
 @covers("8.3:final-once", "8.5:events")
-@pytest.mark.asyncio
-async def test_a_final_counts_once_and_events_are_numbered(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    first = await teleprompter_client.say(one, OBJECTION)
-    again = await teleprompter_client.say(one, "Something else entirely.")
-    late = await teleprompter_client.say(one, OBJECTION, final=False)
+async def test_a_final_counts_once_and_events_are_numbered(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    first = await caller.say(one, OBJECTION)
+    again = await caller.say(one, "Something else entirely.")
+    late = await caller.say(one, OBJECTION, final=False)
     assert again["seq"] == late["seq"] == first["seq"] == 1
     assert again["cues"] == first["cues"]
-    await teleprompter_client.say(one, "I have to ask my boss about that.", "u2")
-    page = await teleprompter_client.events(one)
+    await caller.say(one, "I have to ask my boss about that.", "u2")
+    page = await caller.events(one)
     assert [event["seq"] for event in page["items"]] == [1, 2, 3, 4]
     assert [event["type"] for event in page["items"]] == ["transcript.final", "cue"] * 2
     assert (page["last_seq"], page["more"], page["state"]) == (4, False, "live")
-    part = await teleprompter_client.events(one, after=1, limit=2)
+    part = await caller.events(one, after=1, limit=2)
     assert [event["seq"] for event in part["items"]] == [2, 3]
     assert part["more"] is True
 
 
-@pytest.mark.asyncio
-async def test_one_final_sent_by_many_at_once_counts_once(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    answers = await asyncio.gather(*(teleprompter_client.say(one, OBJECTION) for _ in range(12)))
+async def test_one_final_sent_by_many_at_once_counts_once(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    answers = await asyncio.gather(*(caller.say(one, OBJECTION) for _ in range(12)))
     assert {answer["seq"] for answer in answers} == {1}
-    assert len((await teleprompter_client.events(one))["items"]) == 2
+    assert len((await caller.events(one))["items"]) == 2
 
 
 @covers("8.5:poll")
-@pytest.mark.asyncio
-async def test_a_long_poll_wakes_with_the_first_event(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    asked = asyncio.create_task(teleprompter_client.events(one, wait=20))
+async def test_a_long_poll_wakes_with_the_first_event(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    asked = asyncio.create_task(caller.events(one, wait=20))
     await asyncio.sleep(0)
-    await teleprompter_client.say(one, OBJECTION)
+    await caller.say(one, OBJECTION)
     page = await asyncio.wait_for(asked, 5)
     assert page["items"][0]["seq"] == 1
-    assert (await teleprompter_client.events(one, after=2, wait=0.01))["items"] == []
+    assert (await caller.events(one, after=2, wait=0.01))["items"] == []
 
 
 @covers("8.5:sse")
-@pytest.mark.asyncio
-async def test_the_stream_goes_on_where_the_last_one_broke(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    await teleprompter_client.say(one, OBJECTION)
-    await teleprompter_client.send("POST", f"{one}/end")
-    whole = await teleprompter_client.stream(one)
+async def test_the_stream_goes_on_where_the_last_one_broke(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    await caller.say(one, OBJECTION)
+    await caller.send("POST", f"{one}/end")
+    whole = await caller.stream(one)
     assert [event["seq"] for event in whole] == [1, 2, 3]
-    assert whole == (await teleprompter_client.events(one))["items"]
-    assert await teleprompter_client.stream(one, last_event_id="2") == whole[2:]
-    seen = {**teleprompter_client.headers, "accept": "text/event-stream", "last-event-id": str(whole[-1]["seq"])}
-    over = await teleprompter_client.client.get(f"{one}/events", headers=seen)
+    assert whole == (await caller.events(one))["items"]
+    assert await caller.stream(one, last_event_id="2") == whole[2:]
+    seen = {**caller.headers, "accept": "text/event-stream", "last-event-id": str(whole[-1]["seq"])}
+    over = await caller.client.get(f"{one}/events", headers=seen)
     assert (over.status_code, over.content) == (204, b"")
 
 
 @covers("8.1:pause")
-@pytest.mark.asyncio
-async def test_a_pause_marks_a_gap_and_hears_nothing(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    await teleprompter_client.say(one, OBJECTION)
-    assert (await teleprompter_client.send("POST", f"{one}/pause")).json()["state"] == "paused"
-    assert (await teleprompter_client.send("POST", f"{one}/pause")).json()["last_seq"] == 3
+async def test_a_pause_marks_a_gap_and_hears_nothing(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    await caller.say(one, OBJECTION)
+    assert (await caller.send("POST", f"{one}/pause")).json()["state"] == "paused"
+    assert (await caller.send("POST", f"{one}/pause")).json()["last_seq"] == 3
     said = {"utterance_id": "u2", "text": "Between us, we would pay double."}
-    refused(await teleprompter_client.send("POST", f"{one}/utterances", said), 409, "session_paused")
-    assert (await teleprompter_client.send("POST", f"{one}/resume")).json()["state"] == "live"
-    await teleprompter_client.say(one, "Shall we go on?", "u3")
-    lines = (await teleprompter_client.send("GET", f"{one}/transcript")).json()["lines"]
+    refused(await caller.send("POST", f"{one}/utterances", said), 409, "session_paused")
+    assert (await caller.send("POST", f"{one}/resume")).json()["state"] == "live"
+    await caller.say(one, "Shall we go on?", "u3")
+    lines = (await caller.send("GET", f"{one}/transcript")).json()["lines"]
     assert [line["text"] for line in lines] == [OBJECTION, "paused", "resumed", "Shall we go on?"]
     assert [line["speaker"] for line in lines] == ["them", None, None, "them"]
 
 
-@covers("8.2:consent")
-@pytest.mark.asyncio
-async def test_without_their_consent_they_are_not_heard(teleprompter_client: TeleprompterClient) -> None:
-    mine = await teleprompter_client.open(consent={"basis": "own_side_only", "confirmed_by": "Ada"})
-    said = {"utterance_id": "u1", "speaker": "them", "text": OBJECTION}
-    refused(await teleprompter_client.send("POST", f"{mine}/utterances", said), 409, "not_consented")
-    await teleprompter_client.say(mine, "I could come down a little.", "u2", speaker="me")
-    assert (await teleprompter_client.events(mine))["items"][0]["utterance_id"] == "u2"
-
-
 @covers("8.1:end", "8.1:transcript")
-@pytest.mark.asyncio
-async def test_an_ended_session_hears_nothing_and_is_still_read(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    await teleprompter_client.say(one, OBJECTION, start_ms=100, end_ms=1900)
-    ended = (await teleprompter_client.send("POST", f"{one}/end")).json()
+async def test_an_ended_session_hears_nothing_and_is_still_read(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    await caller.say(one, OBJECTION, start_ms=100, end_ms=1900)
+    ended = (await caller.send("POST", f"{one}/end")).json()
     assert (ended["state"], ended["last_seq"]) == ("ended", 3)
     assert ended["ended_at"] < ended["forget_at"]
-    assert (await teleprompter_client.send("POST", f"{one}/end")).json() == ended
+    assert (await caller.send("POST", f"{one}/end")).json() == ended
     said = {"utterance_id": "u2", "text": "And another thing."}
-    refused(await teleprompter_client.send("POST", f"{one}/utterances", said), 409, "session_ended")
-    refused(await teleprompter_client.send("POST", f"{one}/resume"), 409, "session_ended")
-    [line] = (await teleprompter_client.send("GET", f"{one}/transcript")).json()["lines"]
+    refused(await caller.send("POST", f"{one}/utterances", said), 409, "session_ended")
+    refused(await caller.send("POST", f"{one}/resume"), 409, "session_ended")
+    [line] = (await caller.send("GET", f"{one}/transcript")).json()["lines"]
     assert (line["speaker"], line["text"], line["end_ms"]) == ("them", OBJECTION, 1900)
 
 
 @covers("8.1:delete")
-@pytest.mark.asyncio
-async def test_what_is_deleted_is_in_no_file(teleprompter_client: TeleprompterClient, settings: Settings) -> None:
-    one = await teleprompter_client.open(keep="until_deleted")
-    await teleprompter_client.say(one, f"The zebracorn clause. {OBJECTION}")
-    assert (await teleprompter_client.send("DELETE", one)).status_code == 204
-    refused(await teleprompter_client.send("GET", one), 404, "not_found")
-    refused(await teleprompter_client.send("GET", f"{one}/events"), 404, "not_found")
+async def test_what_is_deleted_is_in_no_file(caller: TeleprompterClient, settings: Settings) -> None:
+    one = await caller.open(keep="until_deleted")
+    await caller.say(one, f"The zebracorn clause. {OBJECTION}")
+    assert (await caller.send("DELETE", one)).status_code == 204
+    refused(await caller.send("GET", one), 404, "not_found")
+    refused(await caller.send("GET", f"{one}/events"), 404, "not_found")
     # A reader at that moment keeps the log from being cut; it is tried again five times a second.
     async with asyncio.timeout(10):
         while _found(settings.data_dir, b"zebracorn"):
@@ -234,55 +211,47 @@ async def test_what_is_deleted_is_in_no_file(teleprompter_client: TeleprompterCl
 
 
 @covers("8.2:keep")
-@pytest.mark.asyncio
-async def test_what_may_not_be_kept_is_never_written(
-    teleprompter_client: TeleprompterClient, settings: Settings
-) -> None:
-    one = await teleprompter_client.open(keep="none")
-    await teleprompter_client.say(one, f"The zebracorn clause: {OBJECTION}")
-    [final, cue] = (await teleprompter_client.events(one))["items"]
+async def test_what_may_not_be_kept_is_never_written(caller: TeleprompterClient, settings: Settings) -> None:
+    one = await caller.open(keep="none")
+    await caller.say(one, f"The zebracorn clause: {OBJECTION}")
+    [final, cue] = (await caller.events(one))["items"]
     assert "zebracorn" in final["text"], "who follows now is told"
     assert cue["cue"]["evidence"]["quote"]
     assert _found(settings.data_dir, b"zebracorn") == []
-    await teleprompter_client.send("POST", f"{one}/end")
-    assert (await teleprompter_client.events(one))["items"][0]["text"] is None
+    await caller.send("POST", f"{one}/end")
+    assert (await caller.events(one))["items"][0]["text"] is None
 
 
 @covers("8.2:redact")
-@pytest.mark.asyncio
-async def test_what_nobody_needs_is_taken_out_before_it_is_kept(teleprompter_client: TeleprompterClient) -> None:
-    one = await teleprompter_client.open()
-    await teleprompter_client.say(one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000.")
-    text = (await teleprompter_client.events(one))["items"][0]["text"]
+async def test_what_nobody_needs_is_taken_out_before_it_is_kept(caller: TeleprompterClient) -> None:
+    one = await caller.open()
+    await caller.say(one, "Charge 4111 1111 1111 1111 and mail ada@example.com, at $52,000.")
+    text = (await caller.events(one))["items"][0]["text"]
     assert text == "Charge [card] and mail [email], at $52,000."
 
 
 @covers("8.1:language")
-@pytest.mark.asyncio
 async def test_a_session_says_which_languages_are_heard_and_understood(
-    fake_recognizer: FakeRecognizer, teleprompter_client: TeleprompterClient
+    fake_recognizer: FakeRecognizer, caller: TeleprompterClient
 ) -> None:
     wanted = {"consent": CONSENT, "source": "audio", "language": "en"}
-    view = (await teleprompter_client.send("POST", PATH, wanted)).json()
+    view = (await caller.send("POST", PATH, wanted)).json()
     assert view["engine"]["languages"] == list(fake_recognizer.caps.languages) == ["en"]
     assert view["languages"]["cards"] == view["languages"]["redaction"] == ["en"]
     assert view["languages"]["figures"] == ["en", "de", "fr", "es"]
-    not_heard = await teleprompter_client.send("POST", PATH, wanted | {"language": "de"})
+    not_heard = await caller.send("POST", PATH, wanted | {"language": "de"})
     refused(not_heard, 422, "validation_failed")
     assert [entry["pointer"] for entry in not_heard.json()["errors"]] == ["/language"]
     written = {"consent": CONSENT, "language": "de"}
-    view = (await teleprompter_client.send("POST", PATH, written)).json()
+    view = (await caller.send("POST", PATH, written)).json()
     assert view["language"] == "de"
     assert "dieses Gespräch" in view["notice_text"]
     assert view["languages"]["redaction"] == ["en"]
 
 
 @covers("8.1:engine")
-@pytest.mark.asyncio
-async def test_the_list_says_who_would_hear_a_call(
-    fake_recognizer: FakeRecognizer, teleprompter_client: TeleprompterClient
-) -> None:
-    listed = (await teleprompter_client.send("GET", PATH)).json()
+async def test_the_list_says_who_would_hear_a_call(fake_recognizer: FakeRecognizer, caller: TeleprompterClient) -> None:
+    listed = (await caller.send("GET", PATH)).json()
     assert listed["items"] == []
     assert listed["engine"]["id"] == fake_recognizer.caps.id
     assert listed["engine"]["quality_note"] == fake_recognizer.caps.quality_note

@@ -9,6 +9,8 @@ from negotiator.teleprompter.speech.transcription_api import TranscriptionApiRec
 from tests.helpers.synthetic_speech import check_event_order, finals, heard, sentences, synthesise
 from tests.live.speech.fake_speech_services import KEY, MODEL, fake_transcriptions
 
+pytestmark = pytest.mark.asyncio
+
 SAID = ("your price is too high for us", "we need ten percent less")
 
 
@@ -20,7 +22,6 @@ def recognizer_for(url: str, key: str = KEY) -> TranscriptionApiRecognizer:
     return TranscriptionApiRecognizer(url, key=key, model=MODEL, hangover_ms=500, streams=2)
 
 
-@pytest.mark.asyncio
 async def test_the_operator_s_model_is_asked_in_the_caller_s_language() -> None:
     async with fake_transcriptions() as service:
         recognizer = recognizer_for(service.url)
@@ -31,7 +32,6 @@ async def test_the_operator_s_model_is_asked_in_the_caller_s_language() -> None:
     assert recognizer.caps.third_party == "127.0.0.1"
 
 
-@pytest.mark.asyncio
 async def test_an_utterance_that_was_not_answered_is_named_and_the_next_is_heard() -> None:
     async with fake_transcriptions() as service:
         service.failures = 1
@@ -44,7 +44,6 @@ async def test_an_utterance_that_was_not_answered_is_named_and_the_next_is_heard
     assert [bool(final.text) for final in finals(events)] == [False, True]
 
 
-@pytest.mark.asyncio
 async def test_a_service_that_answers_nothing_is_given_up() -> None:
     async with fake_transcriptions() as service:
         recognizer = recognizer_for(service.url, key="wrong")
@@ -60,7 +59,6 @@ async def test_a_service_that_answers_nothing_is_given_up() -> None:
     check_event_order(events, 60_000)
 
 
-@pytest.mark.asyncio
 async def test_who_speaks_on_and_on_is_sent_in_pieces() -> None:
     pcm = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 3
     async with fake_transcriptions() as service:

@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 
 from negotiator.teleprompter.speech.events import FinalTranscript, PartialTranscript, RecognitionEvent
-from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
 from negotiator.teleprompter.speech.pocketsphinx_engine import PocketsphinxDecoder, PocketsphinxEngine
 from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
+from negotiator.teleprompter.speech.worker import LocalRecognizer
 from tests.conftest import MODELS
 from tests.helpers.human_speech import TEXTS, noisy, recording, spoken
 from tests.helpers.synthetic_speech import feed, finals, heard, sentences, silence, synthesise, word_errors
@@ -38,7 +38,6 @@ SAID: Final = (
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sphinx() -> AsyncGenerator[LocalRecognizer]:
-    """The smallest engine."""
     made = LocalRecognizer("pocketsphinx", None, hangover_ms=500, workers=1, streams=2)
     yield made
     await made.close()
@@ -46,7 +45,6 @@ async def sphinx() -> AsyncGenerator[LocalRecognizer]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def whisper() -> AsyncGenerator[LocalRecognizer]:
-    """The default engine."""
     made = LocalRecognizer("whisper", MODELS, hangover_ms=500, workers=1, streams=2)
     yield made
     await made.close()
@@ -54,7 +52,6 @@ async def whisper() -> AsyncGenerator[LocalRecognizer]:
 
 @pytest.fixture(params=["sphinx", "whisper"])
 def embedded(request: pytest.FixtureRequest) -> LocalRecognizer:
-    """Each in turn."""
     return request.getfixturevalue(str(request.param))
 
 

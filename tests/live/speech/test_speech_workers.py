@@ -16,12 +16,10 @@ import pytest_asyncio
 
 from negotiator.base.errors import Unavailable
 from negotiator.runtime.circuit_breaker import COOL_DOWN_SECONDS
-from negotiator.teleprompter.speech.engine import engine_kinds
 from negotiator.teleprompter.speech.events import AudioGap, PartialTranscript, RecognitionEvent, RecognitionProblem
-from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
-from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS
-from negotiator.teleprompter.speech.whisper_weights import base_folder
-from negotiator.teleprompter.speech.worker import HARD_TO_HEAR
+from negotiator.teleprompter.speech.recognizer import BYTES_PER_MS, engine_kinds
+from negotiator.teleprompter.speech.whisper_engine import base_folder
+from negotiator.teleprompter.speech.worker import HARD_TO_HEAR, LocalRecognizer
 from tests.conftest import MODELS
 from tests.helpers.human_speech import spoken
 from tests.helpers.synthetic_speech import (
@@ -60,6 +58,15 @@ def standin(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(monkeypatch)
 
 
+@pytest_asyncio.fixture
+async def recognizer(standin: None) -> AsyncGenerator[LocalRecognizer]:
+    """One whose workers load it."""
+    del standin
+    made = local("pocketsphinx")
+    yield made
+    await made.close()
+
+
 def problems(events: list[RecognitionEvent]) -> list[RecognitionProblem]:
     return [event for event in events if isinstance(event, RecognitionProblem)]
 
@@ -88,9 +95,7 @@ async def test_a_killed_worker_is_replaced_and_not_a_word_is_lost(embedded: Loca
 
 
 @pytest.mark.asyncio
-async def test_every_channel_of_a_dead_worker_goes_on(standin: None) -> None:
-    del standin
-    recognizer = local("pocketsphinx")
+async def test_every_channel_of_a_dead_worker_goes_on(recognizer: LocalRecognizer) -> None:
     channels = [await recognizer.open("en") for _ in range(3)]
     pcm = sentences(*SAID)
 
@@ -107,13 +112,10 @@ async def test_every_channel_of_a_dead_worker_goes_on(standin: None) -> None:
         check_event_order(events, len(pcm) // 32)
         assert [problem.fatal for problem in problems(events)] == [False]
         assert len(finals(events)) == 2
-    await recognizer.close()
 
 
 @pytest.mark.asyncio
-async def test_an_engine_that_keeps_dying_is_given_up(standin: None) -> None:
-    del standin
-    recognizer = local("pocketsphinx")
+async def test_an_engine_that_keeps_dying_is_given_up(recognizer: LocalRecognizer) -> None:
     recognition = await recognizer.open("en")
     reading = asyncio.create_task(collected(recognition))
     for _ in range(4):
@@ -124,20 +126,16 @@ async def test_an_engine_that_keeps_dying_is_given_up(standin: None) -> None:
     events = await reading
     assert [problem.code for problem in problems(events)] == ["engine_restarted"] * 3 + ["engine_failed"]
     assert problems(events)[-1].fatal
-    await recognizer.close()
 
 
 async def noticed(recognizer: LocalRecognizer) -> None:
-    """Wait until the pool has noticed."""
     before = recognizer.pids
     while recognizer.pids == before:
         await asyncio.sleep(0.005)
 
 
 @pytest.mark.asyncio
-async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
-    del standin
-    recognizer = local("pocketsphinx")
+async def test_a_worker_that_talks_nonsense_is_replaced(recognizer: LocalRecognizer) -> None:
     recognition = await recognizer.open("en")
     reading = asyncio.create_task(collected(recognition))
     (worker,) = recognizer.workers
@@ -154,13 +152,10 @@ async def test_a_worker_that_talks_nonsense_is_replaced(standin: None) -> None:
     await recognition.finish()
     assert [problem.code for problem in problems(await reading)] == ["engine_restarted"]
     assert first not in recognizer.pids
-    await recognizer.close()
 
 
 @pytest.mark.asyncio
-async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(standin: None) -> None:
-    del standin
-    recognizer = local("pocketsphinx")
+async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(recognizer: LocalRecognizer) -> None:
     recognition = await recognizer.open("en")
     reading = asyncio.create_task(collected(recognition))
     long = synthesise("we have been told by our board that the price which you quoted last week is far too high") * 2
@@ -172,7 +167,6 @@ async def test_a_long_utterance_that_is_cut_by_a_death_names_what_is_missing(sta
     (gap,) = [event for event in events if isinstance(event, AudioGap)]
     assert gap.reason == "restart"
     assert gap.to_ms == 3_000
-    await recognizer.close()
 
 
 @pytest.mark.asyncio
@@ -226,18 +220,17 @@ async def test_no_file_with_audio_appears_and_none_is_open(
 
 
 @pytest.mark.asyncio
-async def test_a_worker_knows_none_of_the_server_s_secrets(standin: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    del standin
+async def test_a_worker_knows_none_of_the_server_s_secrets(
+    recognizer: LocalRecognizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NEGOTIATOR_SECRET", "pepper")
-    recognizer = local("pocketsphinx")
     await recognizer.open("en")
     assert "NEGOTIATOR_SECRET" not in psutil.Process(recognizer.pids[0]).environ()
-    await recognizer.close()
 
 
 @pytest.mark.asyncio
-async def test_who_is_heard_badly_is_told_so(standin: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    del standin
+@pytest.mark.usefixtures("standin")
+async def test_who_is_heard_badly_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = replace(engine_kinds()["pocketsphinx"], doubtful=0.8)  # the stand-in is sure by 0.75, whatever it hears
     monkeypatch.setitem(engine_kinds(), "pocketsphinx", kind)
     recognizer = local("pocketsphinx")
@@ -248,9 +241,7 @@ async def test_who_is_heard_badly_is_told_so(standin: None, monkeypatch: pytest.
 
 
 @pytest.mark.asyncio
-async def test_workers_that_nobody_needs_end_and_come_back(standin: None) -> None:
-    del standin
-    recognizer = local("pocketsphinx")
+async def test_workers_that_nobody_needs_end_and_come_back(recognizer: LocalRecognizer) -> None:
     recognizer.idle_seconds = 0
     first = await recognizer.open("en")
     second = await recognizer.open("en")
@@ -261,13 +252,13 @@ async def test_workers_that_nobody_needs_end_and_come_back(standin: None) -> Non
     await second.close()
     await asyncio.to_thread(child.wait, 10)
     assert recognizer.pids == []
+    recognizer.idle_seconds = 60
     assert finals(await heard(await recognizer.open("en"), sentences(SAID[0])))
-    await recognizer.close()
 
 
 SERVER: Final = """
 import asyncio
-from negotiator.teleprompter.speech.local_recognizer import LocalRecognizer
+from negotiator.teleprompter.speech.worker import LocalRecognizer
 
 async def main():
     recognizer = LocalRecognizer("pocketsphinx", None, hangover_ms=500, workers=1, streams=1)
@@ -279,8 +270,8 @@ asyncio.run(main())
 """
 
 
-def test_a_worker_ends_when_the_server_is_killed(standin: None) -> None:
-    del standin
+@pytest.mark.usefixtures("standin")
+def test_a_worker_ends_when_the_server_is_killed() -> None:
     command = [sys.executable, "-c", SERVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as server:
         assert server.stdout is not None

@@ -13,7 +13,6 @@ from tests.helpers.live_server import Server
 
 @pytest.fixture(scope="session")
 def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """Two workers."""
     settings = {"models_dir": str(MODELS), "limit_rpm": "1000000"}
     server = Server(tmp_path_factory.mktemp("pair"), workers=2, settings=settings)
     server.start()

@@ -31,14 +31,12 @@ class TeleprompterUser:
     headers: dict[str, str]
 
     async def open(self, client: httpx2.AsyncClient, **members: Any) -> str:
-        """The path of a new session."""
         body = {"consent": CONSENT, "role": "buyer", **members}
         answer = await client.post(PATH, json=body, headers=self.headers)
         assert answer.status_code == 201, answer.text
         return f"{PATH}/{answer.json()['id']}"
 
     async def say(self, client: httpx2.AsyncClient, session: str, name: str, text: str, *, final: bool = True) -> None:
-        """Say something over HTTP."""
         body = {"utterance_id": name, "text": text, "final": final}
         answer = await client.post(f"{session}/utterances", json=body, headers=self.headers)
         assert answer.status_code == 200, answer.text
@@ -95,7 +93,6 @@ class ReconnectingClient:
     _open: ClientConnection | None = None
 
     async def run(self) -> None:
-        """Until the session is over."""
         while not self.over:
             self.comebacks += 1
             after = self.told[-1] if self.told else 0
@@ -116,13 +113,11 @@ class ReconnectingClient:
             await self._send(name, text)
 
     async def heard(self) -> None:
-        """Wait until all was acknowledged."""
         async with asyncio.timeout(PATIENCE):
             while self.unheard:
                 await asyncio.sleep(0.02)
 
     async def until(self, seq: int) -> None:
-        """Wait until this number was told."""
         async with asyncio.timeout(PATIENCE):
             while not self.told or self.told[-1] < seq:
                 await asyncio.sleep(0.02)

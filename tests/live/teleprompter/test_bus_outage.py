@@ -3,7 +3,8 @@
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import pytest
@@ -14,8 +15,19 @@ from negotiator.teleprompter import bus_servers
 from negotiator.teleprompter.bus_servers import PostgresBus, RedisBus, ServerBus
 from tests.live.conftest import RedisServer
 
+pytestmark = pytest.mark.asyncio
+
 _SOON: Final = 3.0
 """Seconds for what takes half a second on a machine that does nothing else."""
+
+
+@asynccontextmanager
+async def _pair(kind: type[RedisBus] | type[PostgresBus], url: str) -> AsyncGenerator[tuple[ServerBus, ServerBus]]:
+    """The buses of two processes over one server."""
+    one, other = kind(url), kind(url)
+    yield one, other
+    await one.close()
+    await other.close()
 
 
 async def _first_word(told: ServerBus, follower: ServerBus) -> None:
@@ -38,24 +50,19 @@ async def _is_woken_and_hears_again(one: ServerBus, other: ServerBus, disturb: C
     await _first_word(one, other)
 
 
-@pytest.mark.asyncio
 async def test_redis_drops_the_connections(redis: RedisServer) -> None:
-    one, other = RedisBus(redis[0]), RedisBus(redis[0])
     client: Any = Redis.from_url(redis[0])  # pyright: ignore[reportUnknownMemberType]
 
     async def drop() -> None:
         assert await client.client_kill_filter(_type="pubsub") == 2
 
-    await _is_woken_and_hears_again(one, other, drop)
+    async with _pair(RedisBus, redis[0]) as (one, other):
+        await _is_woken_and_hears_again(one, other, drop)
     await client.aclose()
-    for each in (one, other):
-        await each.close()
 
 
-@pytest.mark.asyncio
 async def test_postgresql_drops_the_connections(postgres: Callable[[], str]) -> None:
     url = postgres()
-    one, other = PostgresBus(url), PostgresBus(url)
     operator = create_async_engine(url, isolation_level="AUTOCOMMIT")
 
     async def drop() -> None:
@@ -65,44 +72,37 @@ async def test_postgresql_drops_the_connections(postgres: Callable[[], str]) -> 
                 " where datname = current_database() and pid <> pg_backend_pid()"
             )
 
-    await _is_woken_and_hears_again(one, other, drop)
+    async with _pair(PostgresBus, url) as (one, other):
+        await _is_woken_and_hears_again(one, other, drop)
     await operator.dispose()
-    await one.close()
-    await other.close()
 
 
-@pytest.mark.asyncio
-async def test_a_server_that_hangs_is_noticed_and_what_waited_is_not_sent_late(
-    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bus_servers, "_BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(bus_servers, "_PATIENCE", 0.3)
-    one, other = RedisBus(redis[0]), RedisBus(redis[0])
-    await _first_word(one, other)
-    with other.following("session") as subscription:
-        await subscription.listen(0.2)
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buses that soon find out that a server hangs."""
+    for name, seconds in (("_BEAT_SECONDS", 0.1), ("_RETRY_SECONDS", 0.05), ("_PATIENCE", 0.3)):
+        monkeypatch.setattr(bus_servers, name, seconds)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_server_that_hangs_is_noticed_and_what_waited_is_not_sent_late(redis: RedisServer) -> None:
+    async with _pair(RedisBus, redis[0]) as (one, other):
+        await _first_word(one, other)
+        with other.following("session") as subscription:
+            await subscription.listen(0.2)
+            redis[1].send_signal(signal.SIGSTOP)
+            await asyncio.sleep(1)
+            one.tell("session", b"half a sentence")
+            redis[1].send_signal(signal.SIGCONT)
+            assert await subscription.listen(_SOON) == []
+        await _first_word(one, other)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_server_that_hangs_for_several_attempts_is_connected_again(redis: RedisServer) -> None:
+    async with _pair(RedisBus, redis[0]) as (one, other):
+        await _first_word(one, other)
         redis[1].send_signal(signal.SIGSTOP)
-        await asyncio.sleep(1)
-        one.tell("session", b"half a sentence")
+        await asyncio.sleep(2)
         redis[1].send_signal(signal.SIGCONT)
-        assert await subscription.listen(_SOON) == []
-    await _first_word(one, other)
-    await one.close()
-    await other.close()
-
-
-@pytest.mark.asyncio
-async def test_a_server_that_hangs_for_several_attempts_is_connected_again(
-    redis: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bus_servers, "_BEAT_SECONDS", 0.1)
-    monkeypatch.setattr(bus_servers, "_RETRY_SECONDS", 0.05)
-    monkeypatch.setattr(bus_servers, "_PATIENCE", 0.3)
-    one, other = RedisBus(redis[0]), RedisBus(redis[0])
-    await _first_word(one, other)
-    redis[1].send_signal(signal.SIGSTOP)
-    await asyncio.sleep(2)
-    redis[1].send_signal(signal.SIGCONT)
-    await _first_word(one, other)
-    await one.close()
-    await other.close()
+        await _first_word(one, other)

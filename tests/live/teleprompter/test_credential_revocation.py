@@ -6,7 +6,6 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from tests.live.teleprompter.socket_client import TeleprompterUser, bound
 
 LIST: Final = "/api/negotiations"
 ISSUE: Final = {"title": "Laptops", "role": "buyer", "issues": [{"name": "price", "type": "money"}]}
+WAYS: Final = ("http", "http elsewhere", "mcp", "ticket")
 _ROWS: Final = (
     "select (select count(*) from teleprompter_events where session = ?1)"
     " + (select count(*) from teleprompter_tickets where session = ?1)"
@@ -61,54 +61,30 @@ class Round:
             if sent > self.answered:
                 self.late.append(way)
 
-    async def write(self, way: str, send: Callable[[int], Awaitable[bool]]) -> None:
-        """Write again and again, well past the revocation."""
-        number = 0
+    async def write(self, client: httpx2.AsyncClient, way: str) -> None:
+        """Write again and again in one way, well past the revocation."""
+        number, session = 0, self.session.rpartition("/")[2]
         while time.monotonic() < self.answered + 0.15:
             number += 1
+            said = {"id": session, "utterance_id": f"m{number}", "text": "And 90 with a deposit."}
+            called = {"name": "hear_utterance", "arguments": said}
+            path, body = {
+                "http": (f"{self.session}/utterances", {"utterance_id": f"h{number}", "text": "We could do 95."}),
+                "http elsewhere": (LIST, ISSUE),
+                "mcp": ("/mcp", {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": called}),
+                "ticket": (f"{self.session}/tickets", None),
+            }[way]
+            accept = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+            headers = self.caller.headers | (accept if way == "mcp" else {})
             sent = time.monotonic()
-            self.note(way, sent, accepted=await send(number))
-
-    async def utter(self, client: httpx2.AsyncClient) -> None:
-        """By HTTP, into the session."""
-
-        async def send(number: int) -> bool:
-            body = {"utterance_id": f"h{number}", "text": "We could do 95."}
-            path, headers = f"{self.session}/utterances", self.caller.headers
-            return (await client.post(path, json=body, headers=headers)).status_code == 200
-
-        await self.write("http", send)
-
-    async def negotiate(self, client: httpx2.AsyncClient) -> None:
-        """By HTTP, anything else."""
-
-        async def send(_number: int) -> bool:
-            answer = await client.post(LIST, json=ISSUE, headers=self.caller.headers)
-            return answer.status_code == 201
-
-        await self.write("http elsewhere", send)
-
-    async def call(self, client: httpx2.AsyncClient) -> None:
-        """By MCP."""
-
-        async def send(number: int) -> bool:
-            named = {"id": self.session.rpartition("/")[2], "utterance_id": f"m{number}"}
-            arguments = {**named, "text": "And 90 with a deposit."}
-            message = {
-                "jsonrpc": "2.0",
-                "id": number,
-                "method": "tools/call",
-                "params": {"name": "hear_utterance", "arguments": arguments},
-            }
-            accept = {"accept": "application/json, text/event-stream"}
-            headers = {**self.caller.headers, **accept, "mcp-protocol-version": "2025-06-18"}
-            answer = await client.post("/mcp", json=message, headers=headers)
-            return answer.status_code == 200 and answer.json()["result"].get("isError") is False
-
-        await self.write("mcp", send)
+            answer = await client.post(path, json=body, headers=headers)
+            accepted = answer.is_success and (way != "mcp" or answer.json()["result"].get("isError") is False)
+            self.note(way, sent, accepted=accepted)
+            if way == "ticket":
+                self.tickets += [answer.json()["ticket"]] if accepted else []
+                await asyncio.sleep(0.02)
 
     async def speak(self, connection: ClientConnection) -> None:
-        """By an open socket."""
         sent: dict[str, float] = {}
 
         async def hear() -> None:
@@ -130,18 +106,6 @@ class Round:
         await connection.close()
         with contextlib.suppress(ConnectionClosed):
             await hearing
-
-    async def make_tickets(self, client: httpx2.AsyncClient) -> None:
-        """Tickets, which are rows too."""
-
-        async def send(_number: int) -> bool:
-            answer = await client.post(f"{self.session}/tickets", headers=self.caller.headers)
-            if answer.status_code == 201:
-                self.tickets.append(answer.json()["ticket"])
-            await asyncio.sleep(0.02)
-            return answer.status_code == 201
-
-        await self.write("ticket", send)
 
     async def follow(self, client: httpx2.AsyncClient) -> str:
         """By server-sent events; the text of the stream, which has to end by itself."""
@@ -173,13 +137,7 @@ async def _played(server: Server, client: httpx2.AsyncClient, key: tuple[str, st
     one = Round(server, caller, key[0], await caller.open(client))
     assert (await client.post(f"{one.session}/tickets", headers=caller.headers)).is_success
     async with caller.socket(one.session, 0) as connection:
-        ways = [
-            one.utter(client),
-            one.negotiate(client),
-            one.call(client),
-            one.speak(connection),
-            one.make_tickets(client),
-        ]
+        ways = [one.speak(connection), *(one.write(client, way) for way in WAYS)]
         writing = [asyncio.create_task(way) for way in ways]
         following = asyncio.create_task(one.follow(client))
         polling = asyncio.create_task(one.poll(client))

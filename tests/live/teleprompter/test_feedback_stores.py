@@ -5,9 +5,9 @@ import pytest
 from negotiator.compose import ownership
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.teleprompter import example_queries
+from negotiator.teleprompter import queries
 from negotiator.teleprompter.cues.catalogue import NEUTRAL
-from negotiator.teleprompter.example_queries import MAX_EXAMPLES, ExampleLabel, ExamplesVersion, LabelledVector
+from negotiator.teleprompter.queries import MAX_EXAMPLES, ExampleLabel, ExamplesVersion, LabelledVector
 
 VECTOR = bytes(range(256)) * 6
 LESSON = ExampleLabel(NEUTRAL, "price_too_high", 0.5)
@@ -16,12 +16,11 @@ LESSON = ExampleLabel(NEUTRAL, "price_too_high", 0.5)
 def teach(tx: Transaction, owner: str, count: int) -> None:
     """Let an owner say so many times that a card was dismissed."""
     for _ in range(count):
-        example_queries.add_example(tx, owner, LESSON, vector=VECTOR, model="m")
+        queries.add_example(tx, owner, LESSON, vector=VECTOR, model="m")
 
 
 async def kept(store: Store, owner: str, model: str = "m") -> tuple[ExamplesVersion, list[LabelledVector]]:
-    """An owner's examples."""
-    return await store.scan(lambda tx: example_queries.examples_of(tx, owner, model))
+    return await store.scan(lambda tx: queries.examples_of(tx, owner, model))
 
 
 @pytest.mark.asyncio

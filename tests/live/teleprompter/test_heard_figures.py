@@ -28,7 +28,6 @@ async def advice(client: httpx2.AsyncClient, caller: TeleprompterUser, talk: str
 
 
 async def ledger(client: httpx2.AsyncClient, caller: TeleprompterUser, talk: str) -> list[dict[str, Any]]:
-    """The offers, the newest first."""
     answer = await client.get(f"{talk}/offers", headers=caller.headers)
     items: list[dict[str, Any]] = answer.json()["items"]
     return items

@@ -21,6 +21,8 @@ from tests.helpers.trace_collector import TraceCollector, collecting, only, span
 from tests.live.speech.fake_speech_services import KEY, MODEL, fake_transcriptions
 from tests.live.teleprompter.socket_client import PATIENCE, TeleprompterUser, let_in
 
+pytestmark = pytest.mark.asyncio
+
 
 @asynccontextmanager
 async def speaking(settings: Settings) -> AsyncGenerator[tuple[AsgiWebSocket, AsgiWebSocket, str]]:
@@ -37,7 +39,6 @@ async def speaking(settings: Settings) -> AsyncGenerator[tuple[AsgiWebSocket, As
 
 @asynccontextmanager
 async def viewing(caller: TeleprompterUser, session: str, application: Starlette) -> AsyncGenerator[AsgiWebSocket]:
-    """A socket that follows the session."""
     stream = connect(application, f"{session}/stream", headers=caller.headers, query="after=0")
     async with stream as viewer:
         await viewer.until("ready")
@@ -45,7 +46,6 @@ async def viewing(caller: TeleprompterUser, session: str, application: Starlette
 
 
 def below(spans: list[Any], root: Any) -> set[str]:
-    """The names of the spans inside one."""
     return {each.name for each in spans if each.parent_span_id == root.span_id}
 
 
@@ -54,7 +54,6 @@ def with_traces(settings: Settings, collector: TraceCollector, **more: Any) -> S
     return settings.model_copy(update=wanted)
 
 
-@pytest.mark.asyncio
 async def test_each_message_has_a_trace_of_its_own_without_what_was_said(
     settings: Settings, phrase_analyser: None
 ) -> None:
@@ -75,7 +74,6 @@ async def test_each_message_has_a_trace_of_its_own_without_what_was_said(
         assert private.encode() not in sent
 
 
-@pytest.mark.asyncio
 async def test_an_utterance_is_traced_from_its_words_to_its_cards(
     settings: Settings, fake_recognizer: FakeRecognizer, phrase_analyser: None
 ) -> None:
@@ -108,7 +106,6 @@ async def speak_to_service(settings: Settings, pcm: bytes, *, until: Callable[[]
                 await asyncio.sleep(0.01)
 
 
-@pytest.mark.asyncio
 async def test_a_call_to_a_transcription_service_has_a_span(settings: Settings) -> None:
     with collecting() as collector:
         async with fake_transcriptions() as service:
@@ -127,7 +124,6 @@ async def test_a_call_to_a_transcription_service_has_a_span(settings: Settings) 
     assert MODEL.encode() not in b"".join(collector.bodies)
 
 
-@pytest.mark.asyncio
 async def test_what_is_not_recorded_is_not_recorded_elsewhere_either(settings: Settings, phrase_analyser: None) -> None:
     del phrase_analyser
     with collecting() as collector:

@@ -6,7 +6,9 @@ from statistics import fmean
 import pytest
 
 from negotiator.rehearsals.counterpart.person import KINDS
-from negotiator.rehearsals.debrief import Debrief, make_debrief
+from negotiator.rehearsals.debrief import Debrief
+from negotiator.rehearsals.debrief_words import DebriefWords
+from negotiator.rehearsals.schemas import DebriefView
 from tests.bench.haggling.play import case_names, play
 from tests.bench.rehearsal.measure import (
     LEAST_CORRELATION,
@@ -51,10 +53,11 @@ def test_with_one_person_the_score_falls_as_the_money_left_rises(scores: list[Re
 def test_the_same_play_has_the_same_score(player: str) -> None:
     case = case_with_end("flat_rent")
     found = rehearse("flat_rent", "takes_back", 3, player)
-    debriefs: list[Debrief] = []
+    debriefs: list[DebriefView] = []
     for _ in range(2):
         talk = play(case, "takes_back", 3, PLAYERS[player])
         turns, state = rehearsal_turns(talk)
-        debriefs.append(make_debrief(case.terms, talk.person, turns, state))
+        words = DebriefWords(Debrief(case.terms, talk.person, turns, state))
+        debriefs.append(words.view(rehearsal_id="reh_0", seed=3))
     assert debriefs[0] == debriefs[1]
-    assert debriefs[0].score == found.score
+    assert debriefs[0]["score"] == found.score

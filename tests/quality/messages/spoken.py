@@ -53,7 +53,7 @@ def _refusals() -> Iterator[tuple[MarkedMessage, Message]]:
 
 
 def _offer_texts() -> Iterator[tuple[MarkedMessage, Message]]:
-    for rows in _toml("unit/teleprompter/offer_texts.toml").values():
+    for rows in _toml("unit/rehearsals/offer_texts.toml").values():
         for at, (text, package) in enumerate(rows["said"]):
             wanted = {Decimal(str(one)): "offer" for one in package.values() if type(one) in (int, float)}
             yield _marked(f"texts {at % 2}", text, Told(_issues(rows["terms"]), channel="call"), wanted)

@@ -63,7 +63,6 @@ class Figures:
 
 
 def wordings() -> tuple[Wording, ...]:
-    """Everything in the held-out file."""
     page = tomllib.loads(FILE.read_text("utf-8"))
     cues = cue_catalogue().cues
     meant = [Wording(text, cues[row["id"]].speaker, row["id"]) for row in page["cue"] for text in row["said"]]
@@ -71,8 +70,6 @@ def wordings() -> tuple[Wording, ...]:
 
 
 def answers(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Embedder) -> list[Answer]:
-    """Every wording matched."""
-
     async def run() -> list[Answer]:
         found: list[Answer] = []
         for one in wordings():
@@ -86,7 +83,6 @@ def answers(matcher: Matcher, heads: dict[Speaker, CueClassifier], embedder: Emb
 
 
 def figures(found: list[Answer], rules: PolicySettings) -> Figures:
-    """The shares under these settings."""
     meant = [one for one in found if one.wording.cue_id]
     ordinary = [one for one in found if not one.wording.cue_id]
     ranks = [[m.cue_id for m in one.matches] for one in meant]
@@ -157,7 +153,6 @@ def unlike_every_phrasing(found: list[Answer]) -> list[Answer]:
 
 
 def taught(embedder: Embedder) -> dict[Speaker, CueClassifier]:
-    """The shipped heads of both speakers."""
     book = cue_catalogue()
 
     async def run() -> dict[Speaker, CueClassifier]:

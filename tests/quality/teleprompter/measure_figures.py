@@ -77,7 +77,6 @@ def heard(
 
 
 def values_of(expected: object) -> list[Decimal]:
-    """One value, a range or a list of values as a list."""
     if expected is None:
         return []
     several = cast(list[object], expected) if isinstance(expected, list) else [expected]

@@ -89,7 +89,6 @@ class _ShippedHeads:
         self.taught = {speaker: UserClassifier(head) for speaker, head in taught(embedder).items()}
 
     async def of(self, _owner: str, speaker: Speaker, **_about: Any) -> UserClassifier:
-        """The same for every user."""
         return self.taught[speaker]
 
 
@@ -141,7 +140,6 @@ def role_of(talk: Mapping[str, Any]) -> NegotiationRole | None:
 
 
 async def walk(talk: Mapping[str, Any], analyser: UtteranceAnalyser, *, name: str = "") -> list[Turn]:
-    """The turns of a talk with their cards."""
     role, session = role_of(talk), negotiation_of(talk)
     screen: dict[str, Any] = {}
     remembered: list[Any] = []
@@ -168,7 +166,6 @@ async def walk(talk: Mapping[str, Any], analyser: UtteranceAnalyser, *, name: st
 
 
 def walk_all(folder: Path, embedder: Any) -> list[list[Turn]]:
-    """The turns of every talk of a folder."""
     analyser = shipped_analyser(embedder)
 
     async def run() -> list[list[Turn]]:
@@ -181,7 +178,6 @@ def walk_all(folder: Path, embedder: Any) -> list[list[Turn]]:
 
 
 def talk_figures(talks: Sequence[Sequence[Turn]]) -> TalkFigures:
-    """The figures over all talks."""
     turns = [turn for talk in talks for turn in talk]
     theirs = [turn for turn in turns if turn.speaker == "them"]
     ordinary = [turn for turn in turns if turn.is_ordinary]

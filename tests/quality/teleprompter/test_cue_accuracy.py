@@ -17,7 +17,6 @@ from tests.quality.teleprompter.measure_cues import FILE, Answer, answers, figur
 
 @pytest.fixture(scope="module")
 def found() -> Iterator[list[Answer]]:
-    """Every held-out wording, answered."""
     if find_minilm_files() is None:
         missing(MODEL)
     embedder = choose_embedder("", key="", model="", models=MODELS)

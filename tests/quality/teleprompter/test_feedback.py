@@ -13,7 +13,7 @@ from negotiator.teleprompter.classifier_training import ShippedClassifiers, User
 from negotiator.teleprompter.cues.catalogue import cue_catalogue
 from negotiator.teleprompter.cues.matcher import build_matcher, text_pieces
 from negotiator.teleprompter.cues.policy import PolicySettings
-from negotiator.teleprompter.example_queries import LabelledVector, label_from_feedback
+from negotiator.teleprompter.queries import LabelledVector, label_from_feedback
 from tests.conftest import MODELS
 from tests.helpers.neighbours import MODEL, missing
 from tests.quality.teleprompter.measure_cues import Answer, figures, taught, wordings

@@ -18,7 +18,7 @@ from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.advice.leverage_summary import summarise_leverage
 from negotiator.advice.plans.brief import PlanBrief
 from negotiator.rehearsals.counterpart.latent import draw_counterpart
-from negotiator.rehearsals.debrief import make_debrief
+from negotiator.rehearsals.debrief import Debrief
 from negotiator.rehearsals.debrief_words import DebriefWords
 from negotiator.terms.issues import Package
 from negotiator.terms.plain_text import split_sentences
@@ -101,7 +101,7 @@ def _rehearsal(terms: Terms) -> Iterator[str]:
         return
     for seed, state in enumerate(("agreed", "agreed", "left_by_me", "left_by_them")):
         turns = made_up_turns(Random(f"sentences {seed}"), person, state)  # noqa: S311
-        found = make_debrief(terms, person, turns, state)
+        found = Debrief(terms, person, turns, state)
         words = DebriefWords(found)
         yield from (*words.sentences(), words.try_next(), words.lesson(), words.left()["words"])
         yield from (words.move(one)["words"] for one in found.moves)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.rehearsals.best_deal import best_deal, least_signed, price_at_floor, signs
+from negotiator.rehearsals.best_deal import best_deal, least_signed, own_worth, price_at_floor, signs
 from negotiator.rehearsals.counterpart.interests import Interests, Stake
 from negotiator.rehearsals.counterpart.person import Person, draw_person
-from negotiator.rehearsals.own_worth import own_worth
+from negotiator.terms import limits
 from negotiator.terms.issues import Issue, IssueOption, IssueRange
 from negotiator.terms.terms import Constraint, Terms
 from negotiator.terms.utility import Preferences, Worth
@@ -124,12 +124,12 @@ def test_the_best_deal_is_signed_by_both_and_no_other_package_is_better(seed: in
     found = best_deal(own, person)
     if found is not None:
         assert signs(person, found)
-        assert own.keeps_limits(found)
+        assert limits.keeps_limits(own.terms, found)
         assert set(found) == {issue.name for issue in terms.issues}
     chance = Random(seed)  # noqa: S311
     for _ in range(10):
         package = made_up_package(chance, person)
-        if not signs(person, package) or not own.keeps_limits(package):
+        if not signs(person, package) or not limits.keeps_limits(own.terms, package):
             continue
         if found is None or own.utility(package) > own.utility(found):
             better = best_deal(own, person, package)

@@ -1,12 +1,16 @@
 """The words of a debrief: short talks, each amount to be checked on paper."""
 
-from collections.abc import Sequence
+import tomllib
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from negotiator.rehearsals.debrief_words import DebriefWords
-from negotiator.rehearsals.record import RehearsalState
+from negotiator.rehearsals.stored import RehearsalState
 from tests.helpers.rehearsal_examples import TALK, Row, car_debrief, owner, seats_debrief
+
+DEBRIEFS: Final = tomllib.loads(Path(__file__).with_name("debriefs.toml").read_text("utf-8"))
 
 
 def test_one_price_is_told_in_plain_differences() -> None:
@@ -46,61 +50,12 @@ def test_a_tactic_that_went_unanswered_is_told_with_what_it_cost() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("rows", "state", "floor", "to_be_had", "advice"),
-    [
-        (
-            [*TALK[:4], ("me", "offer", "12300"), ("them", "accept", "12300")],
-            "agreed",
-            "11500",
-            "At the very end they would have signed at €11,500: you left €800 on the table.",
-            "Take smaller steps: in turn 5, for example, €11,750. Ask for something in return.",
-        ),
-        (
-            [("me", "offer", "11900"), ("them", "accept", "11900")],
-            "agreed",
-            "11500",
-            "At the very end they would have signed at €11,500: you left €400 on the table.",
-            "Open more boldly: begin beyond your target, and leave room for later steps.",
-        ),
-        (
-            [*TALK[:4], ("me", "offer", "12800"), ("them", "accept", "12800")],
-            "agreed",
-            "11500",
-            "At the very end they would have signed at €11,500: you left €1,300 on the table.",
-            "Stop at your limit: your deal was €300 worse than your walk-away. "
-            "Write it down first, and neither offer nor accept anything past it.",
-        ),
-        (
-            [*TALK[:6], ("me", "leave", None)],
-            "left_by_me",
-            "11500",
-            "They would have signed at €11,500: €1,000 better for you than your walk-away.",
-            "Take what lies inside your limits when they call it their last: €12,400.",
-        ),
-        (
-            [*TALK[:6], ("me", "leave", None)],
-            "left_by_me",
-            "12600",
-            "Nothing within your limits was possible, so no deal was right: "
-            "the least that they would have signed is €12,600.",
-            "Do the same again: write your limit down first, and leave when nothing within it is possible.",
-        ),
-        (
-            [*TALK[:2], ("me", "offer", "11500"), ("them", "accept", "11500")],
-            "agreed",
-            "11500",
-            "They would have signed nothing better for you: you left nothing on the table.",
-            "Try a harder person, or open further from your target: here you left nothing.",
-        ),
-    ],
-)
-def test_what_was_to_be_had_and_what_to_try_next(
-    rows: Sequence[Row], state: RehearsalState, floor: str, to_be_had: str, advice: str
-) -> None:
-    words = DebriefWords(car_debrief(rows, state, person=owner(floor)))
-    assert words.sentences()[1] == to_be_had
-    assert words.try_next() == advice
+@pytest.mark.parametrize("talk", DEBRIEFS["talk"])
+def test_what_was_to_be_had_and_what_to_try_next(talk: dict[str, Any]) -> None:
+    rows: list[Row] = [*TALK[: talk["begins"]], *((by, action, price or None) for by, action, price in talk["then"])]
+    words = DebriefWords(car_debrief(rows, talk["state"], person=owner(talk["floor"])))
+    assert words.sentences()[1] == talk["to_be_had"]
+    assert words.try_next() == talk["advice"]
 
 
 def test_the_lesson_has_no_figure_of_the_other_side() -> None:

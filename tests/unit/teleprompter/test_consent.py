@@ -1,19 +1,17 @@
-"""Nobody is heard without grounds, and what was heard is forgotten when it was promised."""
+"""Nobody is heard without grounds, and what was heard is forgotten when it was promised, or never stored."""
+
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.consent import (
-    CONSENT_BASES,
-    RETENTIONS,
-    ConsentBasis,
-    Retention,
-    may_hear,
-    notice_text,
-    transcript_expires_at,
-)
+from negotiator.teleprompter.schemas import ConsentBasis, Retention
+from negotiator.teleprompter.session_transitions import EventBuilder, may_hear, transcript_expires_at
+from negotiator.teleprompter.session_view import notice_text
 
+CONSENT_BASES: tuple[ConsentBasis, ...] = get_args(ConsentBasis)
+RETENTIONS: tuple[Retention, ...] = get_args(Retention)
 DAY = 86_400_000
 
 
@@ -52,3 +50,15 @@ def test_each_promise_has_its_own_time(created: int, length: int) -> None:
 @pytest.mark.parametrize("keep", RETENTIONS)
 def test_a_running_session_is_not_forgotten(keep: Retention) -> None:
     assert transcript_expires_at(keep, created_at=5, ended_at=None) is None
+
+
+def test_a_silent_final_is_stored_with_its_tactics_and_without_their_words() -> None:
+    telling = EventBuilder(0, 0, silent=True)
+    tactic = {"id": "tac_final_offer_bluff", "name": "Final offer"}
+    move = {"tactic": tactic, "quote": "final offer", "confidence": 0.8, "deceptive": True}
+    body = {"text": "our final offer", "figures": [], "tactics": [move]}
+    telling.tell("transcript.final", body)
+    [told] = telling.told
+    assert told.live.shown["tactics"] == [move]
+    assert told.kept.shown["text"] is None
+    assert told.kept.shown["tactics"] == [{**move, "quote": ""}]

@@ -1,7 +1,6 @@
 """A figure has a card past a limit, at the target, or when somebody moved."""
 
 import tomllib
-from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ from negotiator.teleprompter.spoken_figures import find_figures
 from tests.helpers.example_session import example_session
 
 NO_OFFERS: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("no_offers.toml").read_text("utf-8"))
+FIGURES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("figures.toml").read_text("utf-8"))
 SAID = "this is our final offer thirty eight thousand"
 LIMIT = FigureLimit("money", Decimal(40_000), Decimal(50_000), "salary")
 SALARY: dict[str, Any] = {
@@ -59,50 +59,9 @@ def test_the_figure_s_card_is_shown_and_the_phrase_waits() -> None:
     assert "40" not in f"{card.title}{card.say}{card.why}"
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ([("them", "we offer forty two thousand")], []),
-        ([("them", "we offer thirty thousand")], ["They open past your limit"]),
-        (
-            [("me", "I want forty eight thousand"), ("them", "we offer thirty thousand")],
-            ["That figure is past your limit"],
-        ),
-        (
-            [("them", "we offer thirty thousand"), ("them", "we offer thirty five thousand")],
-            ["They open past your limit", "They have moved, still past your limit"],
-        ),
-        ([("them", "we offer fifty thousand")], ["That figure meets your target"]),
-        (
-            [("them", "we offer forty two thousand"), ("them", "we offer forty four thousand")],
-            ["They have moved towards you"],
-        ),
-        ([("them", "we offer forty two thousand")] * 2, []),
-        ([("me", "I want forty eight thousand"), ("them", "you want forty eight thousand")], []),
-        ([("me", "I want thirty nine thousand")], ["You named a figure past your limit"]),
-        (
-            [
-                ("me", "I want forty nine thousand"),
-                ("me", "I could take forty eight thousand"),
-                ("me", "I could take forty seven thousand"),
-            ],
-            ["You have moved twice, they have not"],
-        ),
-        (
-            [
-                ("me", "I want forty nine thousand"),
-                ("me", "I could take forty eight thousand"),
-                ("them", "we offer forty two thousand"),
-                ("me", "I could take forty seven thousand"),
-            ],
-            [],
-        ),
-    ],
-)
-def test_a_figure_has_a_card_only_when_it_needs_a_word(
-    said: Sequence[tuple[Speaker, str]], expected: list[str]
-) -> None:
-    assert titles(*said) == expected
+@pytest.mark.parametrize("talk", FIGURES["cards"])
+def test_a_figure_has_a_card_only_when_it_needs_a_word(talk: dict[str, Any]) -> None:
+    assert titles(*talk["said"]) == talk["titles"]
 
 
 def test_advice_is_short_asks_one_thing_and_names_no_figure() -> None:

@@ -4,61 +4,25 @@ Feedback turns its owner's head and nobody else's; the shipped lessons are learn
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
-from negotiator.base.errors import Unavailable
 from negotiator.compose import ownership
 from negotiator.memory.embedding.embedder import Embedder, HashingEmbedder
 from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.sqlite import SqliteStore
-from negotiator.teleprompter import example_queries
+from negotiator.teleprompter import queries
 from negotiator.teleprompter.classifier_training import UserClassifier
-from negotiator.teleprompter.cues.catalogue import NEUTRAL, CueCatalogue, Speaker, cue_catalogue
+from negotiator.teleprompter.cues.catalogue import NEUTRAL, CueCatalogue
 from negotiator.teleprompter.cues.classifier import Vectors
 from negotiator.teleprompter.cues.matcher import CueMatch, build_matcher, text_pieces
-from negotiator.teleprompter.example_queries import MAX_EXAMPLES, ExampleLabel, label_from_feedback
+from negotiator.teleprompter.queries import MAX_EXAMPLES, ExampleLabel, label_from_feedback
 from negotiator.teleprompter.schemas import FeedbackAction
 from negotiator.teleprompter.user_classifiers import UserClassifiers
-
-CHOSEN = ("price_too_high", "ask_the_boss", "final_offer", "talking_too_long")
-
-
-class CountingEmbedder(HashingEmbedder):
-    """The embedder that is always there, counting what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked = 0
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """As it is."""
-        self.asked += len(texts)
-        return await super().embed(texts)
-
-
-@pytest.fixture(scope="session")
-def small() -> CueCatalogue:
-    """Four cues and some ordinary talk."""
-    whole = cue_catalogue()
-    neutral: dict[Speaker, tuple[str, ...]] = {speaker: texts[:60] for speaker, texts in whole.neutral.items()}
-    return CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
-
-
-@pytest_asyncio.fixture
-async def store(tmp_path: Path, migrated: Path) -> AsyncGenerator[SqliteStore]:
-    """A store over a fresh, migrated database."""
-    path = tmp_path / "taught.db"
-    path.write_bytes(migrated.read_bytes())
-    opened = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await opened.start()
-    yield opened
-    await opened.close()
-
+from tests.unit.teleprompter.conftest import AskedEmbedder
 
 NewClassifier = Callable[..., UserClassifiers]
 
@@ -68,7 +32,7 @@ def new_classifier(store: SqliteStore, small: CueCatalogue, tmp_path: Path) -> N
     """Makes heads as a process of its own would have them."""
 
     def make(embedder: Embedder | None = None, **options: int) -> UserClassifiers:
-        asked = embedder or CountingEmbedder()
+        asked = embedder or AskedEmbedder()
         catalogue = BuiltOnce(lambda: small)
         return UserClassifiers(store, asked, catalogue=catalogue, folder=tmp_path / "lessons", **options)
 
@@ -154,25 +118,25 @@ async def test_a_lesson_of_another_process_counts_at_the_next_call(
 async def test_the_lessons_are_learned_once_and_learned_again_when_their_file_is_broken(
     new_classifier: NewClassifier, tmp_path: Path
 ) -> None:
-    first, second, third = CountingEmbedder(), CountingEmbedder(), CountingEmbedder()
+    first, second, third = AskedEmbedder(), AskedEmbedder(), AskedEmbedder()
     learned = await new_classifier(first).of("usr_a", "them")
     kept = await new_classifier(second).of("usr_a", "them")
     assert learned is not None
     assert kept is not None
-    assert (first.asked > 100, second.asked) == (True, 0)
+    assert (len(first.asked) > 100, second.asked) == (True, [])
     assert np.array_equal(learned.head.weights, kept.head.weights)
     assert learned.head.labels == kept.head.labels
     [file] = (tmp_path / "lessons").glob("*.npz")
     file.write_bytes(file.read_bytes()[:5000])
     again = await new_classifier(third).of("usr_a", "them")
     assert again is not None
-    assert third.asked == first.asked
+    assert len(third.asked) == len(first.asked)
     assert np.array_equal(learned.head.weights, again.head.weights)
 
 
 @pytest.mark.asyncio
 async def test_who_has_no_patience_is_told_that_it_is_still_being_learned(new_classifier: NewClassifier) -> None:
-    class Slow(CountingEmbedder):
+    class Slow(AskedEmbedder):
         async def embed(self, texts: Sequence[str]) -> Vectors:
             await go_on.wait()
             return await super().embed(texts)
@@ -186,15 +150,8 @@ async def test_who_has_no_patience_is_told_that_it_is_still_being_learned(new_cl
 
 @pytest.mark.asyncio
 async def test_an_embedder_that_is_away_is_asked_again_later(new_classifier: NewClassifier) -> None:
-    class Away(CountingEmbedder):
-        away = True
-
-        async def embed(self, texts: Sequence[str]) -> Vectors:
-            if self.away:
-                raise Unavailable("not now")
-            return await super().embed(texts)
-
-    embedder = Away()
+    embedder = AskedEmbedder()
+    embedder.away = True
     heads = new_classifier(embedder)
     assert await heads.of("usr_a", "them") is None
     embedder.away = False
@@ -210,16 +167,16 @@ async def test_an_owner_keeps_two_hundred_examples_and_claiming_keeps_the_newest
     for owner, count in (("agt_a", MAX_EXAMPLES + 3), ("usr_b", 5)):
         for _ in range(count):
             await store.write(lambda tx, owner=owner: heads.teach(tx, owner, lesson, vector=vector))
-    before = await store.read(lambda tx: example_queries.examples_version(tx, "agt_a"))
+    before = await store.read(lambda tx: queries.examples_version(tx, "agt_a"))
     assert before[0] == MAX_EXAMPLES
-    newest = (await store.read(lambda tx: example_queries.examples_version(tx, "usr_b")))[2]
+    newest = (await store.read(lambda tx: queries.examples_version(tx, "usr_b")))[2]
     await store.write(lambda tx: ownership.claim(tx, "agt_a", "usr_b"))
-    count, oldest, last = await store.read(lambda tx: example_queries.examples_version(tx, "usr_b"))
+    count, oldest, last = await store.read(lambda tx: queries.examples_version(tx, "usr_b"))
     assert (count, last) == (MAX_EXAMPLES, newest)
     assert oldest > before[1]
-    assert (await store.read(lambda tx: example_queries.examples_version(tx, "agt_a")))[0] == 0
+    assert (await store.read(lambda tx: queries.examples_version(tx, "agt_a")))[0] == 0
     await store.write(lambda tx: ownership.erase(tx, "usr_b"))
-    assert (await store.read(lambda tx: example_queries.examples_version(tx, "usr_b")))[0] == 0
+    assert (await store.read(lambda tx: queries.examples_version(tx, "usr_b")))[0] == 0
 
 
 @pytest.mark.asyncio

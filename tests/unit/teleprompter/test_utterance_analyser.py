@@ -1,27 +1,25 @@
 """Everything asked about an utterance before anything is written."""
 
-from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from negotiator.base.errors import Unavailable
-from negotiator.memory.embedding.embedder import HashingEmbedder
 from negotiator.memory.search import MemorySearch
 from negotiator.memory.searchable_text import MemoryEmbedder
 from negotiator.negotiations.tactic_recogniser import TacticRecogniser
 from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.sqlite import SqliteStore
 from negotiator.teleprompter.cues.catalogue import CueCatalogue, Speaker, cue_catalogue
-from negotiator.teleprompter.cues.classifier import Vectors
 from negotiator.teleprompter.cues.matcher import build_matcher
 from negotiator.teleprompter.user_classifiers import UserClassifiers
 from negotiator.teleprompter.utterance_analyser import UtteranceAnalyser
 from tests.helpers.example_session import example_session
+from tests.unit.teleprompter.conftest import AskedEmbedder
 
-CHOSEN = ("price_too_high", "ask_the_boss", "competitor_cheaper", "talking_too_long")
+pytestmark = pytest.mark.asyncio
+
 PLAN = {
     "objections": [
         {"objection": "Your price is too high for us.", "reply": "Compared with what?"},
@@ -30,46 +28,23 @@ PLAN = {
 }
 
 
-class Embedder(HashingEmbedder):
-    """The embedder that is always there, remembering what it was asked; `away` when told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: list[str] = []
-        self.away = False
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """As it is."""
-        if self.away:
-            raise Unavailable("not now")
-        self.asked += texts
-        return await super().embed(texts)
-
-
 @pytest.fixture
-def embedder() -> Embedder:
-    """One that is there."""
-    return Embedder()
+def embedder() -> AskedEmbedder:
+    return AskedEmbedder()
 
 
 @pytest_asyncio.fixture
-async def analyser(tmp_path: Path, migrated: Path, embedder: Embedder) -> AsyncGenerator[UtteranceAnalyser]:
+async def analyser(
+    store: SqliteStore, small: CueCatalogue, tmp_path: Path, embedder: AskedEmbedder
+) -> UtteranceAnalyser:
     """An ear over a small catalogue, warm."""
-    path = tmp_path / "analyser.db"
-    path.write_bytes(migrated.read_bytes())
-    store = SqliteStore(f"sqlite+aiosqlite:///{path}")
-    await store.start()
-    whole = cue_catalogue()
-    neutral: dict[Speaker, tuple[str, ...]] = {speaker: texts[:40] for speaker, texts in whole.neutral.items()}
-    book = CueCatalogue({name: whole.cues[name] for name in CHOSEN}, neutral)
-    heads = UserClassifiers(store, embedder, catalogue=BuiltOnce(lambda: book), folder=tmp_path / "lessons")
+    heads = UserClassifiers(store, embedder, catalogue=BuiltOnce(lambda: small), folder=tmp_path / "lessons")
     recall = MemorySearch(store, MemoryEmbedder(embedder))
     tactics = TacticRecogniser(embedder, tmp_path / "lessons")
-    matcher = BuiltOnce(lambda: build_matcher(book))
+    matcher = BuiltOnce(lambda: build_matcher(small))
     made = UtteranceAnalyser(matcher, heads, embedder, recall, tactics, patience=None)
     await made.heads.of("", "them")
-    yield made
-    await store.close()
+    return made
 
 
 async def hear(analyser: UtteranceAnalyser, said: str, speaker: Speaker = "them", **asked: Any) -> Any:
@@ -77,9 +52,8 @@ async def hear(analyser: UtteranceAnalyser, said: str, speaker: Speaker = "them"
     return await analyser.listen("usr_a", said, speaker, **options)
 
 
-@pytest.mark.asyncio
 async def test_nothing_that_is_taken_out_reaches_the_embedder_or_the_caller(
-    analyser: UtteranceAnalyser, embedder: Embedder
+    analyser: UtteranceAnalyser, embedder: AskedEmbedder
 ) -> None:
     ahead = await hear(analyser, "take my card 4111 1111 1111 1111 it is too expensive")
     assert ahead.text == "take my card [card] it is too expensive"
@@ -87,16 +61,14 @@ async def test_nothing_that_is_taken_out_reaches_the_embedder_or_the_caller(
     assert ahead.matches[0].cue_id == "price_too_high"
 
 
-@pytest.mark.asyncio
 async def test_figures_are_read_of_finals_only(analyser: UtteranceAnalyser) -> None:
     said = "we could do fifty two thousand"
     assert [one.low for one in (await hear(analyser, said)).figures] == [52000]
     assert (await hear(analyser, said, final=False)).figures == ()
 
 
-@pytest.mark.asyncio
 async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
-    analyser: UtteranceAnalyser, embedder: Embedder
+    analyser: UtteranceAnalyser, embedder: AskedEmbedder
 ) -> None:
     ahead = await hear(analyser, "that is too expensive for us", plan=PLAN, session=example_session())
     assert {cue: one.reply for cue, one in ahead.answers.items()} == {"price_too_high": "Compared with what?"}
@@ -105,7 +77,6 @@ async def test_the_plan_s_answer_goes_to_the_cue_that_its_objection_is(
     assert len(embedder.asked) == before + 1
 
 
-@pytest.mark.asyncio
 async def test_who_has_no_such_role_is_not_shown_its_cues(analyser: UtteranceAnalyser) -> None:
     buyers = [one.cue_id for one in (await hear(analyser, "you're too expensive", role="buyer")).matches]
     sellers = [one.cue_id for one in (await hear(analyser, "you're too expensive")).matches]
@@ -117,9 +88,8 @@ async def test_who_has_no_such_role_is_not_shown_its_cues(analyser: UtteranceAna
     )
 
 
-@pytest.mark.asyncio
 async def test_with_the_embedder_away_patterns_and_figures_are_still_heard(
-    analyser: UtteranceAnalyser, embedder: Embedder
+    analyser: UtteranceAnalyser, embedder: AskedEmbedder
 ) -> None:
     embedder.away = True
     ahead = await hear(analyser, "that is too expensive, fifty thousand", plan=PLAN)

@@ -30,7 +30,6 @@ class Decoder:
         self._bytes = 0
 
     def process_raw(self, data: bytes, *, no_search: bool, full_utt: bool) -> None:
-        """Audio in order."""
         assert not no_search
         assert not full_utt
         self._bytes += len(data)
@@ -39,7 +38,6 @@ class Decoder:
         """No more comes."""
 
     def hyp(self) -> _Hypothesis | None:
-        """The words so far."""
         words = [segment.word for segment in self.seg()]
         return _Hypothesis(" ".join(words)) if words else None
 

@@ -28,8 +28,7 @@ from negotiator.rehearsals.counterpart.person import (
     answer,
 )
 from negotiator.rehearsals.counterpart.remarks import REMARKS, Remark
-from negotiator.rehearsals.record import RehearsalTurn
-from negotiator.rehearsals.stored import decode_person, decode_progress, encode_person, encode_progress
+from negotiator.rehearsals.stored import RehearsalTurn, decode_person, decode_progress, encode_person, encode_progress
 from negotiator.terms.issues import Package
 from negotiator.terms.terms import Terms
 from tests.bench.haggling.play import case_names, load_case
@@ -57,6 +56,9 @@ def met(case: str, kind: PersonKind, hardness: Hardness, seed: int) -> Person:
     return person
 
 
+people = st.builds(met, cases, kinds, hardnesses, seeds)
+
+
 def package_at(person: Person, worths: Sequence[float]) -> Package:
     """A package with these worths to the person, issue by issue."""
     return {
@@ -76,12 +78,12 @@ def turns_of(draw: st.DrawFn, person: Person) -> Turn:
     return Turn(remarks=heard, silent=draw(st.booleans()))
 
 
-@given(cases, kinds, hardnesses, seeds, st.data())
+@given(people, st.data())
 @settings(deadline=None, max_examples=100)
 def test_nothing_makes_it_sign_or_offer_below_the_floor_or_leave_without_a_reason(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int, data: st.DataObject
+    person: Person, data: st.DataObject
 ) -> None:
-    person, pressed = met(case, kind, hardness, seed), 0
+    pressed = 0
     said, memory = answer(person, PersonMemory(), Turn())
     for _ in range(14):
         turn = data.draw(turns_of(person))
@@ -103,12 +105,10 @@ def test_nothing_makes_it_sign_or_offer_below_the_floor_or_leave_without_a_reaso
         assert reasons[said.moment]
 
 
-@given(cases, kinds, hardnesses, seeds, questions)
+@given(people, questions)
 @settings(deadline=None, max_examples=40)
-def test_the_first_five_turns_of_talk_cost_no_patience(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int, question: Remark
-) -> None:
-    person, memory = met(case, kind, hardness, seed), PersonMemory()
+def test_the_first_five_turns_of_talk_cost_no_patience(person: Person, question: Remark) -> None:
+    memory = PersonMemory()
     _, memory = answer(person, memory, Turn())
     before = memory
     for _ in range(FREE_TALK):
@@ -134,13 +134,10 @@ def demanded(person: Person, said: PersonAnswer, memory: PersonMemory) -> float:
     return person.interests.worth(said.package if said.action == "accept" and said.package else memory.offers[-1])
 
 
-@given(cases, kinds, hardnesses, seeds, pulling)
-@example("flat_rent", "fair", "normal", 8318, "reason")
+@given(people, pulling)
+@example(met("flat_rent", "fair", "normal", 8318), "reason")
 @settings(deadline=None, max_examples=80)
-def test_a_reason_makes_the_next_step_no_smaller(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int, remark: Remark
-) -> None:
-    person = met(case, kind, hardness, seed)
+def test_a_reason_makes_the_next_step_no_smaller(person: Person, remark: Remark) -> None:
     many = len(person.interests.stakes)
     offers = [package_at(person, [at] * many) for at in (-0.4, -0.2)]
     before = talk_until(person, [Turn(offers[0])])
@@ -154,10 +151,9 @@ def test_a_reason_makes_the_next_step_no_smaller(
     assert heard[0].action != "leave" or plain[0].action == "leave"
 
 
-@given(cases, kinds, hardnesses, seeds)
+@given(people)
 @settings(deadline=None, max_examples=40)
-def test_a_third_reason_moves_nobody(case: str, kind: PersonKind, hardness: Hardness, seed: int) -> None:
-    person = met(case, kind, hardness, seed)
+def test_a_third_reason_moves_nobody(person: Person) -> None:
     package = package_at(person, [-0.3] * len(person.interests.stakes))
     reasoned = replace(PersonMemory(), reasons=MOST_REASONS)
     for memory in (reasoned, replace(reasoned, offers=(person.opening,), words=1)):
@@ -166,12 +162,9 @@ def test_a_third_reason_moves_nobody(case: str, kind: PersonKind, hardness: Hard
         assert heard == plain
 
 
-@given(cases, kinds, hardnesses, seeds)
+@given(people)
 @settings(deadline=None, max_examples=60)
-def test_silence_never_worsens_their_offer_and_one_is_all_that_may_pay(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int
-) -> None:
-    person = met(case, kind, hardness, seed)
+def test_silence_never_worsens_their_offer_and_one_is_all_that_may_pay(person: Person) -> None:
     package = package_at(person, [-0.3] * len(person.interests.stakes))
     said, memory = talk_until(person, [Turn(package)])
     for silence in range(3):
@@ -186,12 +179,11 @@ def test_silence_never_worsens_their_offer_and_one_is_all_that_may_pay(
             assert said.moment == "small_step"
 
 
-@given(cases, kinds, hardnesses, seeds, polite, st.booleans())
+@given(people, polite, st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_rudeness_is_warned_about_and_ends_the_talk_whatever_else_is_said(
-    case: str, kind: PersonKind, hardness: Hardness, seed: int, others: frozenset[Remark], names: bool
+    person: Person, others: frozenset[Remark], names: bool
 ) -> None:
-    person = met(case, kind, hardness, seed)
     package = package_at(person, [0.5] * len(person.interests.stakes)) if names else None
     rude = Turn(package, others | rudely)
     said, memory = answer(person, PersonMemory(), Turn())

@@ -16,7 +16,6 @@ LEAST: Final = 0.9
 
 
 def labelled() -> list[tuple[str, frozenset[str]]]:
-    """Each sentence with its remarks."""
     return [(sentence, frozenset(remarks.split())) for remarks, sentences in LABELLED.items() for sentence in sentences]
 
 

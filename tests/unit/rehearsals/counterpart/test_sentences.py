@@ -4,6 +4,7 @@ import re
 import tomllib
 from importlib.resources import files
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -19,6 +20,7 @@ from negotiator.terms.issues import Issue
 from negotiator.terms.terms import Terms
 from negotiator.terms.utility import Preferences
 
+KNOWN: Final = tomllib.loads(Path(__file__).with_name("other_sides.toml").read_text("utf-8"))
 OFFER: Final = "€14,900, paid yearly"
 SLOTS: Final = {"offer": OFFER, "issue": "contract term"}
 COUNTERPARTS: Final = counterparts()["counterparts"]
@@ -129,26 +131,7 @@ def test_the_words_of_the_caller_are_not_read(text: str, moment: Moment) -> None
     assert said in {line.before + words[line.slot] + line.after for line in spoken_lines()[moment]}
 
 
-@pytest.mark.parametrize(
-    ("role", "kind", "title", "label", "expected"),
-    [
-        ("buyer", "renewal", "CRM renewal, 80 seats", "Price per seat", "software_vendor"),
-        ("seller", "sale", "CRM for Brightwater", "Price per seat", "software_customer"),
-        ("buyer", "new_purchase", "Used VW Golf", "Price", "private_seller"),
-        ("seller", "sale", "My old car", "Price", "private_buyer"),
-        ("candidate", "salary", "Senior engineer", "Base salary per year", "employer"),
-        ("candidate", "salary", "Raise after the launch", "Salary", "present_employer"),
-        ("employer", "salary", "Senior engineer", "Base salary per year", "candidate"),
-        ("seller", "sale", "Freelance design", "Day rate", "client"),
-        ("buyer", "new_purchase", "Consultant for autumn", "Day rate", "freelancer"),
-        ("tenant", "lease", "Flat in Leith", "Rent per month", "landlord"),
-        ("landlord", "lease", "Flat in Leith", "Rent per month", "tenant"),
-        ("buyer", "new_purchase", "Catering for the summer party", "Price", "service_provider"),
-        ("buyer", "other", "Thing", "Price", "seller"),
-        ("seller", "other", "Thing", "Price", "buyer"),
-        ("party", "dispute", "Delay of the site", "Settlement", "other"),
-    ],
-)
+@pytest.mark.parametrize(("role", "kind", "title", "label", "expected"), KNOWN["known"])
 def test_the_other_side_is_known_from_the_terms(role: str, kind: str, title: str, label: str, expected: str) -> None:
     issue = Issue(name="price", label=label, type="money", direction="lower", weight=1.0)
     terms = Terms(

@@ -1,7 +1,10 @@
 """Rules and the head: found, silenced, learned, and taught by a user."""
 
 import time
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -10,8 +13,16 @@ from hypothesis import strategies as st
 
 from negotiator.teleprompter.cues.catalogue import NEUTRAL, cue_catalogue
 from negotiator.teleprompter.cues.classifier import TrainingSums, Vectors, training_sums
-from negotiator.teleprompter.cues.matcher import PIECE_WORDS, PIECES, build_matcher, find_rules, text_pieces
+from negotiator.teleprompter.cues.matcher import (
+    PIECE_WORDS,
+    PIECES,
+    build_matcher,
+    find_rules,
+    makes_request,
+    text_pieces,
+)
 
+SAID: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("cues.toml").read_text("utf-8"))
 MATCHER = build_matcher(cue_catalogue())
 
 
@@ -25,34 +36,15 @@ def trained(ids: Sequence[str], *examples: tuple[str, str]) -> TrainingSums:
     return training_sums(ids, embedded(*(text for text, _ in examples)), [label for _, label in examples])
 
 
-@pytest.mark.parametrize(
-    ("said", "cue_id"),
-    [
-        ("that is too expensive for a team like ours", "price_too_high"),
-        ("shall we split the difference", "split_difference"),
-        ("take it or leave it", "take_it_or_leave_it"),
-        ("i have to ask my boss about that", "ask_the_boss"),
-        ("this is our final offer", "final_offer"),
-        ("we pay net sixty", "payment_terms"),
-    ],
-)
+@pytest.mark.parametrize(("said", "cue_id"), SAID["heard"])
 def test_a_pattern_is_heard_with_its_words(said: str, cue_id: str) -> None:
     hits = {match.cue_id: match for match in MATCHER.match_rules(said, "them")}
     assert hits[cue_id].quote in said
     assert hits[cue_id].source == "rule"
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "our budget meeting is on monday",
-        "the deadline for registration was fine",
-        "it is not too expensive",
-        "this is not our final offer",
-        "we don't have to split the difference",
-    ],
-)
-def test_what_borrows_or_negates_the_words_is_not_heard(said: str) -> None:
+@pytest.mark.parametrize("said", SAID["not_heard"])
+def test_murmurs_and_what_borrows_or_negates_the_words_are_not_heard(said: str) -> None:
     assert MATCHER.match_rules(said, "them") == ()
 
 
@@ -62,11 +54,6 @@ def test_a_bare_answer_is_marked_and_counts_at_the_beginning_only() -> None:
     assert MATCHER.match_rules("there is a nope on the list", "them") == ()
     (whole,) = MATCHER.match_rules("that is out of the question", "them")
     assert (whole.cue_id, whole.reply) == ("refusal", False)
-
-
-@pytest.mark.parametrize("said", ["okay", "oh", "i see", "hmm", "right", "uh huh"])
-def test_a_murmur_is_no_silence(said: str) -> None:
-    assert MATCHER.match_rules(said, "them") == ()
 
 
 def test_what_is_taken_back_makes_the_head_less_sure() -> None:
@@ -148,3 +135,15 @@ def test_one_vector_for_each_piece_is_insisted_on() -> None:
     lessons = trained(["a"], ("aaaa", "a"))
     with pytest.raises(ValueError, match="one vector"):
         MATCHER.match("one. two.", "them", head=lessons.head(), vectors=embedded("one"))
+
+
+@pytest.mark.parametrize(
+    ("said", "is_one"), [*((text, True) for text in SAID["requests"]), *((text, False) for text in SAID["talk"])]
+)
+def test_a_request_or_an_offer_is_told_from_talk(said: str, is_one: bool) -> None:
+    assert makes_request(said) is is_one
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_request_or_none(text: str) -> None:
+    assert makes_request(text) in {True, False}

@@ -32,11 +32,11 @@ class Counting:
 class Call:
     """A channel that is fed letters, as in `frames`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = True) -> None:
         self.decoder = Counting()
         self.reports: list[Report] = []
         self.at = 0
-        self.listener = ChannelListener(cutter(hangover_ms=500), self.decoder, self.reports.append, whole=True)
+        self.listener = ChannelListener(cutter(hangover_ms=500), self.decoder, self.reports.append, whole=whole)
 
     def say(self, pattern: str, *, interim: bool = True) -> None:
         pcm = frames(pattern)
@@ -104,3 +104,18 @@ def test_who_wants_no_partials_is_not_heard_ahead() -> None:
     call = Call()
     call.say("v" * 40 + "." * 6, interim=False)
     assert call.waits() == (False, False)
+
+
+def test_an_engine_that_hears_along_has_partials_unless_it_is_late() -> None:
+    call, late, whole = Call(whole=False), Call(whole=False), Call()
+    for letters in ("." * 12, *"vvvvvvvvv", "." * 18, "v" * 3):
+        call.say(letters)
+        late.say(letters, interim=False)
+        whole.say(letters)
+    for one in (call, late, whole):
+        one.listener.finish()
+    assert [kind for kind in call.told if kind != "partial"] == ["start", "final"] * 2
+    partials = [report[2] for report in call.reports if report[0] == "partial"]
+    assert len(partials) > 4
+    assert len(set(partials)) == len(partials)
+    assert late.told == whole.told == ["start", "final"] * 2

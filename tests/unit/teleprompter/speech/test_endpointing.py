@@ -12,11 +12,11 @@ from negotiator.teleprompter.speech.endpointer import (
     FRAME_MS,
     FRAME_SAMPLES,
     EndpointEvent,
+    EnergyDetector,
     UtteranceAudio,
     UtteranceEnd,
     UtteranceStart,
 )
-from negotiator.teleprompter.speech.voice_detectors import EnergyDetector
 from tests.helpers.speech_frames import VOICE, cutter, frames
 
 

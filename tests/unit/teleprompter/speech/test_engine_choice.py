@@ -8,15 +8,15 @@ import pytest
 from negotiator.base.errors import Unavailable
 from negotiator.config.settings import load
 from negotiator.config.settings_files import SettingsError
-from negotiator.teleprompter.speech import endpointer, recognizer_factory
+from negotiator.teleprompter.speech import recognizer as engines
+from negotiator.teleprompter.speech import recognizer_factory
+from negotiator.teleprompter.speech.endpointer import EnergyDetector, detector_factory
 from negotiator.teleprompter.speech.recognizer import Recognizer
 from negotiator.teleprompter.speech.recognizer_factory import TextOnlyRecognizer, make_recognizer, recognizer_state
-from negotiator.teleprompter.speech.voice_detectors import EnergyDetector, detector_factory
 
 
 @pytest.fixture(autouse=True)
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings but the test's own."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -25,8 +25,6 @@ def chosen(**settings: Any) -> Recognizer:
 
 
 def only(*packages: str) -> Any:
-    """As if just these were installed."""
-
     def find(name: str) -> object:
         return object() if name in packages else None
 
@@ -115,13 +113,13 @@ def test_settings_that_do_not_go_together_stop_the_start(settings: dict[str, Any
 
 
 def test_without_the_network_loudness_tells_and_the_note_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpointer, "find_spec", only())
+    monkeypatch.setattr(engines, "find_spec", only())
     monkeypatch.setattr(recognizer_factory, "find_spec", only("pocketsphinx"))
     assert isinstance(detector_factory()(), EnergyDetector)
     assert "silero-vad is not installed" in chosen().caps.quality_note
 
 
 def test_a_network_that_is_not_the_published_one_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpointer, "SILERO_SHA256", "0" * 64)
-    assert endpointer.silero_model_path() is None
+    monkeypatch.setattr(engines, "SILERO_SHA256", "0" * 64)
+    assert engines.silero_model_path() is None
     assert isinstance(detector_factory()(), EnergyDetector)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from negotiator.teleprompter.speech import worker_process
-from negotiator.teleprompter.speech.engine import Decoder, EngineKind
 from negotiator.teleprompter.speech.events import Transcription
+from negotiator.teleprompter.speech.recognizer import Decoder, EngineKind
 from negotiator.teleprompter.speech.worker_process import (
     FrameKind,
     PipeFrame,

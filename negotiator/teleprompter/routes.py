@@ -4,27 +4,34 @@ The event stream is server-sent events (WHATWG HTML §9.2): `id` is the event's 
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 import orjson
 
 from negotiator.base import values
-from negotiator.base.errors import FieldError, InsufficientScope, Unavailable, ValidationFailed
+from negotiator.base.errors import FieldError, InsufficientScope, NotFound, Unavailable, ValidationFailed
 from negotiator.base.scopes import NEGOTIATIONS_READ, TELEPROMPTER_STREAM
 from negotiator.http.cursors import Cursors
 from negotiator.http.operation import Answer, Call, Operation, ToolOffer
 from negotiator.negotiations import queries as negotiations
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
-from negotiator.teleprompter import session_queries, session_transitions
+from negotiator.teleprompter import queries, session_transitions
+from negotiator.teleprompter.cues import policy
+from negotiator.teleprompter.cues.catalogue import cue_catalogue
+from negotiator.teleprompter.cues.matcher import text_pieces
 from negotiator.teleprompter.event_log import EventBatch
+from negotiator.teleprompter.queries import LiveSession, NumberedEvent, label_from_feedback
 from negotiator.teleprompter.schemas import (
     EngineView,
     EventPage,
+    Feedback,
+    FeedbackAction,
     FollowSession,
     HeardView,
+    JudgedView,
     ListSessions,
     OpenSession,
     SessionId,
@@ -33,8 +40,7 @@ from negotiator.teleprompter.schemas import (
     TranscriptView,
     Utterance,
 )
-from negotiator.teleprompter.session_queries import LiveSession, NumberedEvent
-from negotiator.teleprompter.session_transitions import Transition
+from negotiator.teleprompter.session_transitions import EventBuilder, Transition, TransitionResult
 from negotiator.teleprompter.session_view import SESSIONS_PATH, TELEPROMPTER_BUDGET, TEXT_SOURCE, session_view
 from negotiator.teleprompter.utterances import UtteranceService
 
@@ -74,7 +80,7 @@ _operation: Final = partial(Operation, scopes=frozenset({TELEPROMPTER_STREAM}), 
 
 @dataclass(frozen=True, slots=True)
 class SessionRoutes:
-    """Sessions, their utterances, events and transcripts, over HTTP and MCP.
+    """Sessions, their utterances, events, transcripts and the feedback on cards, over HTTP and MCP.
 
     `base` is the URL of the service, `engine` describes the speech recogniser that audio sessions use.
     """
@@ -86,7 +92,6 @@ class SessionRoutes:
     engine: EngineView
 
     def operations(self) -> list[Operation]:
-        """The operations, the most frequent first."""
         return [
             _operation(
                 name="hear_utterance",
@@ -209,13 +214,22 @@ class SessionRoutes:
                 partial(session_transitions.end_session, reason="asked"),
                 tool=ToolOffer("End a teleprompter session", hint="Use it when the call is over.", brief=_SHOWN),
             ),
+            _operation(
+                name="judge_cue",
+                method="POST",
+                path="/api/teleprompter/sessions/{id}/cues/{cue}/feedback",
+                summary="Say what became of a card: your own later cards learn from it",
+                run=self.judge,
+                input=Feedback,
+                output=JudgedView,
+                refusals=(400, 404, 422, 503),
+                tool=ToolOffer("Judge a card", hint="Use it when the user took or refused a card."),
+            ),
         ]
 
     def _switch(
         self, name: str, path: str, summary: str, change: Transition, *, tool: ToolOffer | None = None
     ) -> Operation:
-        """An operation that changes the state of a session."""
-
         async def switch(call: Call[SessionId]) -> SessionView:
             return self._view(await self.listening.change(call.caller, call.input.id, change))
 
@@ -235,7 +249,6 @@ class SessionRoutes:
         return session_view(session, base=self.base, engine=self.engine)
 
     async def hear(self, call: Call[Utterance]) -> Any:
-        """Take in an utterance."""
         return await self.listening.hear(call.caller, call.input)
 
     async def follow(self, call: Call[FollowSession]) -> Any:
@@ -244,7 +257,7 @@ class SessionRoutes:
         if EVENT_STREAM_TYPE in call.headers.get("accept", ""):
             last = call.headers.get("last-event-id", "")
             after = int(last[:18]) if last.isascii() and last.isdigit() else asked.after
-            session = await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id))
+            session = await self.store.read(lambda tx: queries.find(tx, owner, asked.id))
             if session.state == "ended" and after >= session.seq:
                 return Answer(None, 204)
             batches = log.follow(call.caller, asked.id, after)
@@ -260,11 +273,10 @@ class SessionRoutes:
         }
 
     async def transcript(self, call: Call[SessionId]) -> TranscriptView:
-        """The final utterances in order, with the gaps between them."""
         owner, asked = call.caller.principal, call.input
 
         def unit(tx: Transaction) -> tuple[LiveSession, list[NumberedEvent]]:
-            return session_queries.find(tx, owner, asked.id), session_queries.transcript_events(tx, asked.id)
+            return queries.find(tx, owner, asked.id), queries.transcript_events(tx, asked.id)
 
         session, spoken = await self.store.scan(unit)
         return {"id": session.id, "keep": session.given["keep"], "lines": [_line(event.shown) for event in spoken]}
@@ -294,15 +306,9 @@ class SessionRoutes:
                 negotiation=named,
                 state="ready",
                 given=given,
-                screen={},
-                seq=0,
-                producer="",
-                heard_ms=0,
                 created_at=now,
                 active_at=now,
-                ended_at=None,
                 ends_at=now + session_transitions.IDLE_MS,
-                forget_at=None,
             )
             return self._view(session_transitions.open_session(tx, session))
 
@@ -311,28 +317,53 @@ class SessionRoutes:
         return opened
 
     async def list(self, call: Call[ListSessions]) -> Any:
-        """One page of the caller's sessions."""
         asked, owner = call.input, call.caller.principal
         bound = ("teleprompter sessions", owner, asked.state)
         before = None if asked.cursor is None else self.cursors.open(asked.cursor, *bound)
         found = await self.store.read(
-            lambda tx: session_queries.page(tx, owner, state=asked.state, before=before, limit=asked.limit + 1)
+            lambda tx: queries.page(tx, owner, state=asked.state, before=before, limit=asked.limit + 1)
         )
         listed, cursor = self.cursors.page(found, asked.limit, lambda session: session.id, *bound)
         return {"items": [self._view(each) for each in listed], "next_cursor": cursor, "engine": self.engine}
 
     async def get(self, call: Call[SessionId]) -> SessionView:
-        """One of the caller's sessions."""
         owner, asked = call.caller.principal, call.input
-        return self._view(await self.store.read(lambda tx: session_queries.find(tx, owner, asked.id)))
+        return self._view(await self.store.read(lambda tx: queries.find(tx, owner, asked.id)))
 
     async def delete(self, call: Call[SessionId]) -> Answer:
         """Delete a session; its followers receive nothing more."""
         owner, asked = call.caller.principal, call.input
-        await self.store.write(lambda tx: session_queries.remove(tx, owner, asked.id))
+        await self.store.write(lambda tx: queries.remove(tx, owner, asked.id))
         self.listening.log.bus.tell(asked.id)
         await self.store.scrub()
         return Answer(None, 204)
+
+    async def judge(self, call: Call[Feedback]) -> JudgedView:
+        """Note what became of a card and let its owner's head learn from it, once for each action in a row.
+
+        A card of a figure, of a memory or of practice teaches nothing, nor does one whose words are not there any more.
+        """
+        asked, owner, log = call.input, call.caller.principal, self.listening.log
+        heads = self.listening.analyser.heads
+
+        def find(tx: Transaction) -> tuple[JudgedCard, bool]:
+            session = queries.find(tx, owner, asked.id)
+            card = find_card(tx, session, asked.cue, log.unkept(asked.id))
+            return card, session.is_practice
+
+        judged, is_practice = await self.store.read(find)
+        is_example = judged.cue in cue_catalogue().cues and judged.sentence != ""
+        teaches = is_example and not is_practice
+        vector = await heads.vector(judged.sentence) if teaches else None
+
+        def change(tx: Transaction, session: queries.LiveSession) -> TransitionResult:
+            outcome, is_news = record_feedback(tx, session, judged, asked.action)
+            if is_news and vector is not None:
+                heads.teach(tx, owner, label_from_feedback(asked.action, judged.cue), vector=vector)
+            return outcome
+
+        await self.listening.change(call.caller, asked.id, change)
+        return {"id": judged.id, "action": asked.action, "taught": vector is not None}
 
 
 def _line(event: dict[str, Any]) -> Any:
@@ -346,3 +377,62 @@ def _line(event: dict[str, Any]) -> Any:
         "start_ms": event.get("start_ms"),
         "end_ms": event.get("end_ms"),
     }
+
+
+_PREFIX: Final = "cue_"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCard:
+    """A card that was shown, its cue, and the sentence that raised it (empty when it is no longer known)."""
+
+    id: str
+    utterance_id: str
+    cue: str
+    sentence: str
+
+
+def find_card(tx: Transaction, session: LiveSession, name: str, unkept: dict[int, NumberedEvent]) -> JudgedCard:
+    """The card of this id; 404. `unkept` are events whose words are in this process's memory only."""
+    number = name.removeprefix(_PREFIX)
+    digits = number.isascii() and number.isdigit() and len(number) < 10
+    event = queries.event_at(tx, session.id, int(number)) if digits and name.startswith(_PREFIX) else None
+    if event is None or event.type != "cue":
+        raise NotFound("There is no such card in this session.")
+    card = event.shown["cue"]
+    quote, utterance = card["evidence"]["quote"], card["evidence"]["utterance_id"]
+    said = ""
+    for each in queries.events_of_utterance(tx, session.id, utterance):
+        if each.type == "transcript.final":
+            said = unkept.get(each.seq, each).shown["text"] or ""
+    held = [part for part in text_pieces(said) if quote.lower() in part.lower()] if said else []
+    return JudgedCard(name, utterance, card["cue"], held[0] if held else said)
+
+
+def record_feedback(
+    tx: Transaction, session: LiveSession, judged: JudgedCard, action: FeedbackAction
+) -> tuple[TransitionResult, bool]:
+    """Record feedback; returns the result and False when the last feedback on the card was the same."""
+    before: Any = None
+    for event in queries.events_of_utterance(tx, session.id, judged.utterance_id):
+        if event.type == "cue.feedback" and event.shown["id"] == judged.id:
+            before = event.shown["action"]
+    if before == action:
+        return TransitionResult(session), False
+    telling = EventBuilder(session.seq, values.now(), silent=False)
+    body = {"id": judged.id, "utterance_id": judged.utterance_id, "action": action}
+    telling.tell("cue.feedback", body, utterance=judged.utterance_id)
+    if action != "used":
+        session = _off(session, judged.id)
+    return TransitionResult(session_transitions.save_events(tx, session, telling), telling.told), True
+
+
+def _off(session: LiveSession, name: str) -> LiveSession:
+    """The session without the card on its screen; its family stays paused."""
+    gone = {card for card, public in session.screen.get("ids", {}).items() if public == name}
+    if not gone:
+        return session
+    standing = policy.restore_screen(session.screen)
+    left = tuple(card for card in standing.cards if card.id not in gone)
+    kept = policy.dump_screen(replace(standing, cards=left))
+    return replace(session, screen={**session.screen, **kept})

@@ -1,17 +1,19 @@
-"""Sessions and events at rest: every statement carries the owner or a session that was found by one."""
+"""Sessions, events and owners' examples at rest: every statement carries the owner, or a session found by one."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import BigInteger, String, bindparam, or_, select, update
+from sqlalchemy import BigInteger, String, bindparam, delete, func, or_, select, update
 from sqlmodel import col
 
 from negotiator.base import values
 from negotiator.base.errors import NotFound
 from negotiator.store import ownership
 from negotiator.store.statement import Query, RowInsertion, Statement, Transaction, table
-from negotiator.teleprompter.tables import TeleprompterEvent, TeleprompterSession
+from negotiator.teleprompter.cues.catalogue import NEUTRAL
+from negotiator.teleprompter.schemas import FeedbackAction
+from negotiator.teleprompter.tables import CueExample, TeleprompterEvent, TeleprompterSession
 
 NEWEST_SESSION_ID: Final = "live_" + "z" * values.ID_LENGTH
 _CHANGING: Final = (
@@ -29,15 +31,15 @@ class LiveSession:
     negotiation: str | None
     state: str
     given: dict[str, Any]
-    screen: dict[str, Any]
-    seq: int
-    producer: str
-    heard_ms: int
     created_at: int
     active_at: int
-    ended_at: int | None
     ends_at: int | None
-    forget_at: int | None
+    ended_at: int | None = None
+    forget_at: int | None = None
+    screen: dict[str, Any] = field(default_factory=dict[str, Any])
+    seq: int = 0
+    producer: str = ""
+    heard_ms: int = 0
     origin: str | None = None
 
     @property
@@ -47,7 +49,6 @@ class LiveSession:
 
     @property
     def raises_cards(self) -> bool:
-        """Whether what is said raises cards."""
         return bool(self.given.get("cues", True))
 
 
@@ -61,7 +62,6 @@ class NumberedEvent:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The event on the wire."""
         return {"seq": self.seq, **orjson.loads(self.body)}
 
     @property
@@ -78,9 +78,8 @@ _event = (col(TeleprompterEvent.seq), col(TeleprompterEvent.type), col(Telepromp
 
 
 def _session(row: Any) -> LiveSession:
-    found = LiveSession(*row)
-    given, screen = orjson.loads(row[4]), orjson.loads(row[5])
-    return replace(found, given=given, screen=screen)
+    named = dict(zip(LiveSession.__dataclass_fields__, row, strict=True))
+    return LiveSession(**named | {name: orjson.loads(named[name]) for name in ("given", "screen")})
 
 
 def _read_event(row: Any) -> NumberedEvent:
@@ -143,7 +142,6 @@ _SPOKEN = Query(
 
 
 def add(tx: Transaction, session: LiveSession) -> None:
-    """Keep a new session."""
     row = {name: getattr(session, name) for name in LiveSession.__dataclass_fields__}
     packed = {"given": orjson.dumps(session.given), "screen": orjson.dumps(session.screen)}
     tx.run(_ADD, **{**row, **packed})
@@ -158,7 +156,6 @@ def find(tx: Transaction, owner: str, session: str) -> LiveSession:
 
 
 def save(tx: Transaction, session: LiveSession) -> LiveSession:
-    """Keep what may change of a session."""
     row = {f"new_{name}": getattr(session, name) for name in _CHANGING}
     tx.run(_SAVE, session=session.id, holder=session.owner, **{**row, "new_screen": orjson.dumps(session.screen)})
     return session
@@ -170,7 +167,6 @@ def page(tx: Transaction, owner: str, *, state: str | None, before: str | None, 
 
 
 def open_session_ids(tx: Transaction, owner: str) -> list[str]:
-    """The ids of the owner's sessions that have not ended."""
     return tx.all(_OPEN, principal=owner)
 
 
@@ -180,7 +176,6 @@ def add_event(tx: Transaction, session: str, event: NumberedEvent, *, utterance:
 
 
 def events_after(tx: Transaction, session: str, seq: int, limit: int) -> list[NumberedEvent]:
-    """Up to `limit` events after this number, in their order."""
     return tx.all(_AFTER, session=session, after=seq, limit=limit)
 
 
@@ -190,12 +185,10 @@ def events_of_utterance(tx: Transaction, session: str, utterance: str) -> list[N
 
 
 def event_at(tx: Transaction, session: str, seq: int) -> NumberedEvent | None:
-    """The event of this number."""
     return tx.one(_AT, session=session, seq=seq)
 
 
 def transcript_events(tx: Transaction, session: str) -> list[NumberedEvent]:
-    """What was said, and the notices between."""
     return tx.all(_SPOKEN, session=session)
 
 
@@ -206,5 +199,91 @@ def remove(tx: Transaction, owner: str, session: str) -> None:
 
 
 def due_sessions(tx: Transaction, now: int, limit: int) -> list[LiveSession]:
-    """Sessions that the clock ends, up to `limit`."""
     return tx.all(_DUE, now=now, limit=limit)
+
+
+MAX_EXAMPLES: Final = 200
+"""Examples an owner has at most; the oldest goes."""
+ACTION_WEIGHTS: Final[dict[FeedbackAction, float]] = {"used": 1.0, "wrong": 1.0, "dismissed": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleLabel:
+    """What a sentence stands for from now on: a cue, or ordinary talk and the cue it was mistaken for."""
+
+    cue: str
+    against: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledVector:
+    """A lesson with its sentence, float32 as bytes."""
+
+    lesson: ExampleLabel
+    vector: bytes
+
+
+ExamplesVersion = tuple[int, str, str]
+"""How many examples an owner has, the oldest and the newest: another set has another version."""
+
+_taught = col(CueExample.owner) == bindparam("holder")
+_TEACH = RowInsertion(CueExample)
+_ALL = Query(
+    select(col(CueExample.cue), col(CueExample.against), col(CueExample.weight), col(CueExample.vector))
+    .where(_taught, col(CueExample.model) == bindparam("model"))
+    .order_by(col(CueExample.id)),
+    lambda row: LabelledVector(ExampleLabel(row[0], row[1], float(row[2])), bytes(row[3])),
+)
+_VERSION = Query(
+    select(func.count(), func.min(col(CueExample.id)), func.max(col(CueExample.id))).where(_taught),
+    lambda row: (int(row[0]), str(row[1] or ""), str(row[2] or "")),
+)
+_OLDEST_KEPT = Query(
+    select(col(CueExample.id)).where(_taught).order_by(col(CueExample.id).desc()).offset(MAX_EXAMPLES - 1).limit(1),
+    lambda row: str(row[0]),
+)
+_TRIM = Statement(delete(CueExample).where(_taught, col(CueExample.id) < bindparam("oldest")))
+
+
+def label_from_feedback(action: FeedbackAction, cue: str) -> ExampleLabel:
+    """What feedback on a cue's card teaches about the sentence that raised it.
+
+    A card that was used makes it an example of the cue; a wrong one makes it ordinary talk, a dismissed one half so.
+    """
+    weight = ACTION_WEIGHTS[action]
+    return ExampleLabel(cue, weight=weight) if action == "used" else ExampleLabel(NEUTRAL, cue, weight)
+
+
+def add_example(tx: Transaction, owner: str, lesson: ExampleLabel, *, vector: bytes, model: str) -> str:
+    """Keep an example, and no more than 200 of them; answers its id."""
+    name = values.new_id("exa")
+    tx.run(
+        _TEACH,
+        id=name,
+        owner=owner,
+        origin=None,
+        cue=lesson.cue,
+        against=lesson.against,
+        weight=lesson.weight,
+        model=model,
+        vector=vector,
+        created_at=values.now(),
+    )
+    trim_examples(tx, owner)
+    return name
+
+
+def examples_version(tx: Transaction, owner: str) -> ExamplesVersion:
+    return tx.one(_VERSION, holder=owner) or (0, "", "")
+
+
+def examples_of(tx: Transaction, owner: str, model: str) -> tuple[ExamplesVersion, list[LabelledVector]]:
+    """An owner's examples by this model, oldest first, with the version they are of."""
+    return examples_version(tx, owner), tx.all(_ALL, holder=owner, model=model)
+
+
+def trim_examples(tx: Transaction, owner: str) -> None:
+    oldest = tx.one(_OLDEST_KEPT, holder=owner)
+    if oldest is not None:
+        tx.run(_TRIM, holder=owner, oldest=oldest)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.teleprompter.offered_packages import offer_in
+from negotiator.rehearsals.play import offer_in
 from negotiator.terms.issues import Package, check_value
 from negotiator.terms.negotiation_body import NegotiationBody
 from negotiator.terms.terms import Terms
@@ -39,7 +39,6 @@ def texts() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def offered(talk: str, text: str, *theirs: Package) -> dict[str, Any]:
-    """The package with money as a number."""
     package = offer_in(terms_of(talk), text, theirs=theirs)
     return {name: float(value) if isinstance(value, Decimal) else value for name, value in package.items()}
 
