@@ -9,11 +9,10 @@ from negotiator.base import scopes
 from negotiator.base.errors import Refusal
 from negotiator.compose.services import Component, Services
 from negotiator.config.settings import Settings
-from negotiator.console.admin.admin_audit import AdminAudit
 from negotiator.console.admin.admin_clients import AdminClients, AdminRegistrations
 from negotiator.console.admin.admin_issuers import AdminIssuers
 from negotiator.console.admin.admin_people import AdminPeople
-from negotiator.console.admin.admin_router import AdminRouter, AdminServices, TrialResult, TriedService
+from negotiator.console.admin.admin_router import AdminAudit, AdminRouter, AdminServices, TrialResult, TriedService
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.memory.embedding.embedder import Embedder
 

@@ -20,7 +20,7 @@ from negotiator.compose.housekeeping import run_each_minute
 from negotiator.config.data_folder import share_data_folder
 from negotiator.config.settings import Settings
 from negotiator.config.settings import load as load_settings
-from negotiator.console.refusal_pages import RefusalPages
+from negotiator.console.page_router import RefusalPages
 from negotiator.discovery.documents import document_route
 from negotiator.http.admission import AdmissionQueue, Priorities, RefusedAnswers
 from negotiator.http.connections import STATE_KEY, TransportBounds, WorkerConnections, raise_descriptor_limit

@@ -26,8 +26,7 @@ from negotiator.compose.ownership import chores
 from negotiator.compose.services import Component, Services, offered_operations
 from negotiator.compose.shared_secrets import SecretsComparison
 from negotiator.config.settings import Settings
-from negotiator.console.deferred_pages import DeferredPages
-from negotiator.console.page_router import SIGN_IN_PATH
+from negotiator.console.page_router import SIGN_IN_PATH, DeferredPages
 from negotiator.discovery import catalogs
 from negotiator.discovery.authorization_metadata import AuthorizationServerInfo
 from negotiator.discovery.documents import PublicDocument

@@ -8,26 +8,20 @@ from negotiator.compose.services import Services
 from negotiator.console.admin.admin_router import AdminRouter
 from negotiator.console.admin.admin_submissions import AdminSubmissions
 from negotiator.console.browser_sessions import AnySession, SignedInSession
-from negotiator.console.docs.docs_pages import DocsPages, ReferenceGroup, reference_groups
-from negotiator.console.go_page import GoPage
+from negotiator.console.docs_pages import DocsPages, ReferenceGroup, reference_groups
 from negotiator.console.guides_content import all_guides
-from negotiator.console.home_page import HomePage
+from negotiator.console.home_page import GoPage, HomePage, NegotiationsPage
 from negotiator.console.live.live_page import LiveCallPage, LivePage
 from negotiator.console.live.rehearsals_page import RehearsalsPage
-from negotiator.console.open_pages import OpenPages
 from negotiator.console.owned.memories_page import MemoriesPage
 from negotiator.console.owned.tactics_page import TacticsPage
 from negotiator.console.owned.wins_page import WinsPage
-from negotiator.console.page_calls import PageCalls
-from negotiator.console.people.agent_page import AgentPage
-from negotiator.console.talk.negotiations_page import NegotiationsPage
+from negotiator.console.page_calls import OpenPages, PageCalls
+from negotiator.console.people.agents_page import AgentPage
 from negotiator.console.talk.prepare_page import PreparePage
-from negotiator.console.talk.workspace_forms import WorkspaceForms
 from negotiator.console.talk.workspace_page import WorkspacePage
-from negotiator.console.tools.collections_page import CollectionPages
 from negotiator.console.tools.submission_pages import ClaimToolPage, SubmissionPages
-from negotiator.console.tools.tool_page import ToolPage
-from negotiator.console.tools.tools_page import ToolsPage
+from negotiator.console.tools.tools_page import CollectionPages, ToolPage, ToolsPage
 from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.discovery.site import SiteDescription
 from negotiator.http.operation import ServiceDescription
@@ -48,7 +42,7 @@ def build_console(
     everywhere = (*docs.routes(), *GoPage(router, calls).routes(), *build_directory_pages(services, pages))
     if "assistant" not in services.settings.services:
         return everywhere
-    home, workspace = HomePage(router, calls), WorkspacePage(router, calls)
+    home = HomePage(router, calls)
 
     async def show_home(request: Request, session: AnySession) -> Response:
         if isinstance(session, SignedInSession):
@@ -60,8 +54,7 @@ def build_console(
         *home.routes(),
         *everywhere,
         *PreparePage(router, calls).routes(),
-        *workspace.routes(),
-        *WorkspaceForms(workspace).routes(),
+        *WorkspacePage(router, calls).routes(),
         *RehearsalsPage(router, calls).routes(),
         *LivePage(router, calls).routes(),
         *LiveCallPage(router, calls).routes(),

@@ -13,16 +13,18 @@ from negotiator.base import scopes, values
 from negotiator.base.scopes import OPENID
 from negotiator.compose.ownership import claim
 from negotiator.compose.services import Component, OperationSlice, Services, offered_operations
-from negotiator.console.people.account_page import AccountPage
+from negotiator.console.people.account_page import AccountPage, AccountPasskeys, PasskeyCeremonies, PasskeySignIn
 from negotiator.console.people.agents_page import AgentsPage
 from negotiator.console.people.approval_page import ApprovalPage
 from negotiator.console.people.authorization_page import AuthorizationPage
-from negotiator.console.people.passkey_ceremonies import PasskeyCeremonies
-from negotiator.console.people.passkey_pages import AccountPasskeys, PasskeySignIn
-from negotiator.console.people.password_check import PasswordChecker
-from negotiator.console.people.password_reset_pages import ForgottenPasswordPage, NewPasswordPage
 from negotiator.console.people.provider_sign_in import PROVIDER_RETURN_PATH, ProviderSignInPages
-from negotiator.console.people.sign_in_pages import FirstUserPage, SignInPage
+from negotiator.console.people.sign_in_pages import (
+    FirstUserPage,
+    ForgottenPasswordPage,
+    NewPasswordPage,
+    PasswordChecker,
+    SignInPage,
+)
 from negotiator.store.statement import Transaction
 from negotiator.tokens.access_tokens import TokenSubject
 from negotiator.tokens.assertion_grants import BearerAssertionVerifier, IdentityAssertionExchange

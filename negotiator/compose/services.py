@@ -22,7 +22,7 @@ from negotiator.console.admin.admin_router import ADMIN_ENTRY, TriedService
 from negotiator.console.browser_sessions import BrowserCookies, BrowserSessions
 from negotiator.console.page_renderer import PageRenderer
 from negotiator.console.page_router import LIVE_PATH, NavigationEntry, PageRouter
-from negotiator.console.people.password_check import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
+from negotiator.console.people.sign_in_pages import PASSWORDS_BY_ACCOUNT, SIGN_INS_BY_ADDRESS
 from negotiator.directory.accounts_queries import RateLevels
 from negotiator.directory.accounts_routes import DAILY_BUDGET, DIRECTORY_BASELINE_BUDGET, HOURLY_BUDGET
 from negotiator.directory.catalogue_index import CatalogueIndex

@@ -1,10 +1,16 @@
-"""Forms of pages and the members of operations: one table of fields fills a form, reads it and places faults; pure."""
+"""Forms of pages and the members of operations: one table of fields fills a form, reads it and places faults; pure.
 
-from collections.abc import Mapping
+Numbers are read as the API reads them, but a point before three digits has one reading.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, Literal, cast
 
-from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.numbers.read import normalise_text
+from negotiator.terms.issues import WHOLE_TYPES, Issue, IssueType, Scalar
+from negotiator.terms.short_forms import IssueForm, read_figure
 
 FieldKind = Literal["text", "tags", "lines", "tick", "truth"]
 _FIRST: Final = "0"
@@ -92,17 +98,52 @@ def _member(members: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def field_faults(refusal: Refusal | None, table: FormTable) -> dict[str, str]:
-    """The sentences of a refused form by field; one of no field stands under its member."""
-    faults: dict[str, str] = {}
-    for fault in refusal.errors if isinstance(refusal, ValidationFailed) else ():
-        faults.setdefault(_field_of(fault.pointer.removeprefix("/"), table), fault.description)
-    return faults
+def field_finder(table: FormTable) -> Callable[[str], str]:
+    """Finds the field of the table that an API's pointer means; of no field it is the member that is named."""
+
+    def field_of(pointer: str) -> str:
+        path = pointer.removeprefix("/")
+        exact = next((name for name, field in table.items() if field.path == path), None)
+        if exact is not None:
+            return exact
+        member = path.partition("/")[0]
+        return next((name for name in reversed([*table]) if table[name].path.partition("/")[0] == member), member)
+
+    return field_of
 
 
-def _field_of(pointer: str, table: FormTable) -> str:
-    exact = next((name for name, field in table.items() if field.path == pointer), None)
-    if exact is not None:
-        return exact
-    member = pointer.partition("/")[0]
-    return next((name for name in reversed([*table]) if table[name].path.partition("/")[0] == member), member)
+LARGEST_ENTERED: Final = Decimal(10) ** 15
+
+
+def read_entered(text: str, kind: IssueType, *, label: str = "", unit: str = "", currency: str = "") -> Decimal:
+    """The number in the text; ValueError with a sentence for the user where there is not exactly one.
+
+    A point before three digits parts thousands in an amount of money and in a whole number: `1.250` is 1,250. On a
+    number or a percentage it is a decimal point.
+    """
+    point = "thousands" if kind == "money" or kind in WHOLE_TYPES else "decimal"
+    is_folded = any(mark.isnumeric() and not mark.isdecimal() for mark in text)  # `2½` would become `21⁄2`
+    try:
+        value = read_figure(
+            IssueForm(label, kind, unit), text if is_folded else normalise_text(text), currency or None, point
+        )
+    except ValueError as fault:
+        raise ValueError(f"{fault}.".replace("Must be", "Write", 1)) from None
+    if abs(value) > LARGEST_ENTERED:
+        raise ValueError("This number is too large.")
+    if kind in WHOLE_TYPES and value != value.to_integral_value():
+        raise ValueError("Write a whole number.")
+    return value
+
+
+def read_entered_value(text: str, issue: Issue, currency: str | None) -> Scalar:
+    """The value of the issue that the text or the choice of a field says, as JSON carries it: money as text."""
+    if issue.type == "boolean":
+        return text == "true"
+    if issue.type == "enum" or issue.options:
+        return next((option.value for option in issue.options if str(option.value) == text), text)
+    if issue.type == "date":
+        return text
+    label, unit = issue.label or issue.name, issue.unit or ""
+    number = read_entered(text, issue.type, label=label, unit=unit, currency=currency or "")
+    return str(number) if issue.type == "money" else float(number) if number % 1 else int(number)

@@ -1,15 +1,17 @@
 """The words that pages use for a negotiation: values, packages, totals, states, dates and days left."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from importlib import resources
 from typing import Any, Final
 
 from negotiator.base.values import money_text
 from negotiator.runtime.telemetry import logger
 from negotiator.terms.negotiation_body import NegotiationBody
-from negotiator.terms.plain_text import number_text
+from negotiator.terms.plain_text import number_text, sentence
 from negotiator.terms.terms import Terms
 from negotiator.terms.terms_parsing import parse_terms
 from negotiator.terms.terms_view import terms_of_view
@@ -19,19 +21,17 @@ from negotiator.terms.wording import Wording
 
 log = logger(__name__)
 
-STATES: Final = {
-    "draft": "Being prepared",
-    "planned": "Planned",
-    "active": "Talking",
-    "paused": "Paused",
-    "awaiting_approval": "Waiting for your approval",
-    "agreed": "Agreed, not signed",
-    "won": "Won",
-    "lost": "No deal",
-    "walked_away": "You walked away",
-    "cancelled": "Cancelled",
-    "expired": "Deadline passed",
-}
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
+    (resources.files("negotiator.console") / "words.toml").read_text("utf-8")
+)
+
+
+def table(name: str) -> Mapping[str, str]:
+    """A table of `words.toml`: the words of values, in their order."""
+    return _WORDS[name]
+
+
+STATES: Final = table("states")
 RUNNING: Final = ("awaiting_approval", "agreed", "active", "planned", "paused", "draft")
 """The states of a negotiation that has not ended, the most urgent first."""
 _MONTHS: Final = (
@@ -187,6 +187,28 @@ class NegotiationWords:
         except InvalidOperation:
             return None
         return self.wording.amount_in_all(package, amount)
+
+
+def asked_verb(held: Mapping[str, Any]) -> str:
+    """What the user is asked to allow with the package that waits."""
+    if held["kind"] != "acceptance":
+        return "offer"
+    return "note their yes to" if held.get("by") == "them" else "accept"
+
+
+def beyond_text(held: Mapping[str, Any]) -> str:
+    """How far a held package passes the user's limits, as sentences; empty where that has no amount."""
+    said: list[str] = []
+    for one in held.get("beyond") or ():
+        if one["limit"].startswith("issues/"):
+            said.append(sentence(one["words"]))
+            continue
+        limit = "your limit" if one["limit"] == "walk_away" else "what may be agreed without you"
+        if one["amount"] is None:
+            said.append(f"That is beyond {limit}.")
+        else:
+            said.append(f"That is {one['words']} {one['side']} {limit}.")
+    return " ".join(said)
 
 
 def limit_title(kind: str, direction: str | None) -> str:

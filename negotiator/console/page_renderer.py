@@ -18,7 +18,16 @@ from starlette.routing import Route
 
 from negotiator.base.values import timestamp
 from negotiator.console.guides_content import client_setups
-from negotiator.console.negotiation_words import amount_text, counted_text, day_text, percent_text, time_text
+from negotiator.console.negotiation_words import (
+    amount_text,
+    counted_text,
+    day_text,
+    issue_options,
+    issue_unit,
+    limit_title,
+    percent_text,
+    time_text,
+)
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; {scripts}img-src 'self' data:; "
@@ -93,7 +102,9 @@ cast("dict[str, Any]", _templates.filters).update(
         "qr_code": qr_code,
     }
 )
-cast("dict[str, Any]", _templates.globals)["client_setups"] = client_setups
+cast("dict[str, Any]", _templates.globals).update(
+    {"client_setups": client_setups, "unit_of": issue_unit, "options_of": issue_options, "limit_title": limit_title}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,45 @@
 """Makes the routes of all pages with the common steps: rate limit, session, form token, refusals as pages.
 
-`read_line` and `read_name` read short texts of forms.
+`read_line` and `read_name` read short texts of forms. `RefusalPages` shows refusals of every path as pages to browsers,
+and `DeferredPages` imports most pages at the first request for one of them.
 """
 
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
+import orjson
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.base import values
 from negotiator.base.caller import anonymous_caller
-from negotiator.base.errors import FieldError, NotFound, Refusal, RequestAborted, Unavailable, ValidationFailed
+from negotiator.base.errors import (
+    Conflict,
+    FieldError,
+    Forbidden,
+    NotFound,
+    PreconditionFailed,
+    Refusal,
+    RequestAborted,
+    Unavailable,
+    ValidationFailed,
+)
 from negotiator.console.browser_sessions import AnySession, BrowserSessions, SignedInSession
 from negotiator.console.guides_content import guide_of_page
 from negotiator.console.page_renderer import PageRenderer
+from negotiator.discovery.documents import PublicDocument, serve_document
 from negotiator.http.input import FIELDS, parse_form, read_body, read_headers
 from negotiator.http.limits import RateLimits, too_many_requests
 from negotiator.runtime.telemetry import logger, request_id
+from negotiator.runtime.thread_pools import BuiltOnce
 from negotiator.store.store import Store
 
 log = logger(__name__)
@@ -63,13 +79,56 @@ class FormSize:
 _USUAL_SIZE: Final = FormSize()
 
 FormFields = dict[str, str]
-RefusedField = tuple[str, str]
-"""The name of a form's field, and why what was typed there was refused; two empty texts for none."""
-NO_FIELD: Final[RefusedField] = ("", "")
 PageHandler = Callable[[Request, SignedInSession], Awaitable[Response]]
 FormHandler = Callable[[Request, SignedInSession, FormFields], Awaitable[Response]]
 OpenPageHandler = Callable[[Request, AnySession], Awaitable[Response]]
 OpenFormHandler = Callable[[Request, AnySession, FormFields], Awaitable[Response]]
+
+
+class UnreadFields(ValidationFailed):
+    """Fields of a form that cannot be read; `faults` are the sentences by field, where an API would have pointers."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__([FieldError(f"/{name}", sentence) for name, sentence in faults.items()])
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedForm:
+    """A form that a page shows again with what was typed, and why it was refused; `name` is the last part of its path.
+
+    Without a refusal it was only looked at; `NO_FORM` stands for none.
+    """
+
+    name: str = ""
+    typed: Mapping[str, str] = field(default_factory=dict[str, str])
+    refusal: Refusal | None = None
+
+    @property
+    def status(self) -> int:
+        return self.refusal.status if self.refusal else 200
+
+    @property
+    def said(self) -> str:
+        """What the refusal says as a whole; empty where fields say it."""
+        return "" if self.refusal is None or isinstance(self.refusal, UnreadFields) else self.refusal.description
+
+    def faults(self, field_of: Callable[[str], str] = lambda pointer: pointer.removeprefix("/")) -> dict[str, str]:
+        """The first sentence of each field, those of no field at ""; `field_of` finds the field of an API's pointer."""
+        if isinstance(self.refusal, UnreadFields):
+            return dict(self.refusal.faults)
+        if not isinstance(self.refusal, ValidationFailed):
+            return {"": self.refusal.description} if self.refusal else {}
+        found: dict[str, str] = {}
+        for error in self.refusal.errors:
+            found.setdefault(field_of(error.pointer), error.description)
+        return found
+
+
+NO_FORM: Final = RefusedForm()
+AgainHandler = Callable[[Request, SignedInSession, RefusedForm], Awaitable[Response]]
+OpenAgainHandler = Callable[[Request, AnySession, RefusedForm], Awaitable[Response]]
+_Session = TypeVar("_Session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +166,24 @@ class PageRouter:
 
         return self.open_page(path, answer)
 
-    def form(self, path: str, act: FormHandler, *, back: str = "", size: FormSize = _USUAL_SIZE) -> Route:
-        """A form for signed-in users; others sign in and return to the page it was on."""
+    def form(
+        self,
+        path: str,
+        act: FormHandler,
+        *,
+        again: AgainHandler | None = None,
+        back: str = "",
+        size: FormSize = _USUAL_SIZE,
+    ) -> Route:
+        """A form for signed-in users; others sign in and return to the page it was on.
+
+        A refused one is shown by `again` with what was typed; without it the refusal has a page of its own.
+        """
 
         async def answer(request: Request, session: AnySession, form: FormFields) -> Response:
-            if isinstance(session, SignedInSession):
-                return await act(request, session, form)
-            return self.ask_to_sign_in(back or request.url.path)
+            if not isinstance(session, SignedInSession):
+                return self.ask_to_sign_in(back or request.url.path)
+            return await _kept(act, again, request, session, form)
 
         return self.open_form(path, answer, anonymous_needs_token=False, size=size)
 
@@ -130,14 +200,15 @@ class PageRouter:
         path: str,
         act: OpenFormHandler,
         *,
+        again: OpenAgainHandler | None = None,
         anonymous_needs_token: bool = True,
         user_needs_token: bool = True,
         size: FormSize = _USUAL_SIZE,
     ) -> Route:
-        """A form that needs no sign-in. Without `anonymous_needs_token` an anonymous form must authenticate itself.
+        """A form that needs no sign-in, with `again` as in `form`.
 
-        Without `user_needs_token` the handler asks `has_token` before it changes anything. A foreign site's form is
-        refused in any case.
+        Without `anonymous_needs_token` an anonymous form must authenticate itself. Without `user_needs_token` the
+        handler asks `has_token` before it changes anything. A foreign site's form is refused in any case.
         """
 
         async def receive(request: Request, session: AnySession) -> Response:
@@ -148,7 +219,7 @@ class PageRouter:
             token = user_needs_token if signed_in else anonymous_needs_token
             self.browser_sessions.check(request, session, form, token=token)
             _typed.set(_texts(form))
-            return await act(request, session, form)
+            return await _kept(act, again, request, session, form)
 
         async def answer(request: Request) -> Response:
             return await self._answer(request, lambda session: receive(request, session))
@@ -250,6 +321,24 @@ class PageRouter:
         return signed_in or self.browser_sessions.anonymous(request)
 
 
+async def _kept(
+    act: Callable[[Request, _Session, FormFields], Awaitable[Response]],
+    again: Callable[[Request, _Session, RefusedForm], Awaitable[Response]] | None,
+    request: Request,
+    session: _Session,
+    form: FormFields,
+) -> Response:
+    """The answer of a form; of one that may be mended the page `again`, if there is one."""
+    try:
+        return await act(request, session, form)
+    except (Conflict, Forbidden, PreconditionFailed, Unavailable, ValidationFailed) as refusal:
+        if again is None:
+            raise
+        shown = await again(request, session, RefusedForm(request.url.path.rpartition("/")[2], form, refusal))
+        shown.headers.update(refusal.headers)
+        return shown
+
+
 def _notice(path: str, told: str) -> str:
     """What the page at `path` says after a form that led back to it with this key; usually nothing."""
     for place, texts in _NOTICES.items():
@@ -269,10 +358,10 @@ def _texts(form: FormFields) -> tuple[str, ...]:
     )
 
 
-def field_error(refusal: ValidationFailed) -> RefusedField:
-    """The first field that was refused, and why."""
-    fault = refusal.errors[0]
-    return fault.pointer.removeprefix("/"), fault.description
+def said_with_labels(form: RefusedForm, labels: Mapping[str, str]) -> str:
+    """What a refusal says in one line; `labels` are the words before the sentences on members, by pointer."""
+    errors = form.refusal.errors if isinstance(form.refusal, ValidationFailed) else ()
+    return " ".join(f"{labels.get(each.pointer, '')}{each.description}" for each in errors) or form.said
 
 
 _MAX_LINE_LENGTH: Final = 100
@@ -300,3 +389,130 @@ def read_revision(form: FormFields) -> int | None:
 
 def read_name(form: FormFields) -> str:
     return read_line(form, "name", "A name")
+
+
+_JSON: Final = "application/json"
+_FIRST_REFUSAL: Final = 400
+_NOT_FOUND: Final = 404
+_PASSED_ON: Final = ("retry-after", "allow", "www-authenticate")
+
+
+class RefusalPages:
+    """ASGI middleware for requests of browsers; `router` renders the page, with the navigation of a signed-in user."""
+
+    def __init__(self, app: ASGIApp, *, router: PageRouter) -> None:
+        self._app = app
+        self._router = router
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        held = _HeldRefusal(send)
+        await self._app(scope, receive, held.send)
+        if held.start is not None:
+            page = await self._page(Request(scope, receive), held)
+            await page(scope, receive, send)
+
+    async def _page(self, request: Request, held: "_HeldRefusal") -> Response:
+        path, status = request.url.path, held.status
+        if status == _NOT_FOUND and request.method == "GET" and path != "/" and path.endswith("/"):
+            return self._router.pages.see(path.rstrip("/") or "/")
+        refused = held.body()
+        try:
+            session = await self._router.browser_sessions.find(request)
+        except Refusal:  # the database is away
+            session = None
+        return self._router.render(
+            "error.html",
+            session,
+            status,
+            headers=held.passed_on(),
+            heading=HEADINGS.get(status, OTHER_HEADING),
+            reason=refused.get("error_description", ""),
+            faults=[fault.get("description", "") for fault in refused.get("errors", ())],
+            request=refused.get("request_id", ""),
+        )
+
+
+@dataclass(slots=True)
+class _HeldRefusal:
+    """Passes on everything but refusals in JSON, which it keeps."""
+
+    pass_on: Send
+    start: Message | None = None
+    chunks: list[bytes] = field(default_factory=list[bytes])
+
+    @property
+    def status(self) -> int:
+        return self.start["status"] if self.start else 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _is_refusal(message):
+            self.start = message
+        elif self.start is None:
+            await self.pass_on(message)
+        elif message["type"] == "http.response.body":
+            self.chunks.append(message.get("body", b""))
+
+    def body(self) -> dict[str, Any]:
+        return orjson.loads(b"".join(self.chunks) or b"{}")
+
+    def passed_on(self) -> dict[str, str]:
+        """The headers of the refusal that a page keeps."""
+        headers = Headers(raw=self.start["headers"] if self.start else [])
+        return {name: headers[name] for name in _PASSED_ON if name in headers}
+
+
+def _is_refusal(start: Message) -> bool:
+    kind = Headers(raw=start["headers"]).get("content-type", "")
+    return start["status"] >= _FIRST_REFUSAL and kind.startswith(_JSON)
+
+
+_ROUTE: Final = "deferred_route"
+"""The member of the scope with the route that takes a request."""
+
+
+class DeferredPages(BaseRoute):
+    """The routes that `build` makes, for requests that no other route takes; it has to be the last one.
+
+    The first such request builds them on a thread and is then routed anew.
+    """
+
+    def __init__(self, build: Callable[[], Sequence[Route]]) -> None:
+        self._routes = BuiltOnce(build)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http":
+            return Match.NONE, {}
+        routes = self._routes.built
+        if routes is None:
+            return Match.FULL, {}
+        found: tuple[Match, Scope] = Match.NONE, {}
+        for route in routes:
+            match, child = route.matches(scope)
+            if match is Match.FULL or (match is Match.PARTIAL and found[0] is Match.NONE):
+                found = match, {**child, _ROUTE: route}
+            if match is Match.FULL:
+                break
+        return found
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route: Route | None = scope.get(_ROUTE)
+        if route is not None:
+            await route.handle(scope, receive, send)
+            return
+        await self._routes.get()
+        await scope["router"](scope, receive, send)
+
+    def for_browsers(self, document: PublicDocument) -> Route:
+        """The path of a document: its page for requests with a cookie, which only browsers send, else the document."""
+
+        async def answer(request: Request) -> Response:
+            if "cookie" in request.headers:
+                for page in await self._routes.get():
+                    if page.path == document.path:
+                        return await page.endpoint(request)
+            return serve_document(document, request)
+
+        return Route(document.path, answer, methods=["GET"])

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
 import httpx2
 import pytest
@@ -128,3 +128,20 @@ def bind_agent(one: Tab, purpose: str = "Negotiate and remember") -> dict[str, s
     bearer = {"Authorization": f"Bearer {agent['access_token']}"}
     bound = httpx2.post(f"{one.base}/api/agent/claim", json={"claim_token": code}, headers=bearer)
     return {"Authorization": f"Bearer {bound.json()['access_token']}"}
+
+
+class OpenTab(Protocol):
+    """Opens a tab in which Ada is signed in; `options` are those of a context of the browser."""
+
+    def __call__(self, **options: Any) -> AbstractContextManager[Tab]: ...
+
+
+def tab_to(page: Page, field: str, most: int = 150) -> None:
+    """Press Tab until the field has the focus, which is always to be seen."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == field:
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", field
+            return
+    raise AssertionError(f"{field} is not reached by Tab")

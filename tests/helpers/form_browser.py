@@ -48,3 +48,8 @@ def redirect_path(response: httpx2.Response) -> str:
     location = response.headers["location"]
     assert location.startswith(f"{BASE}/"), location
     return location.removeprefix(BASE)
+
+
+def text_of(page: httpx2.Response) -> str:
+    """What a page says, on one line."""
+    return " ".join(unescape(re.sub("<[^>]*>", " ", page.text)).split())

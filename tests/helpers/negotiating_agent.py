@@ -17,7 +17,7 @@ GOLF: Final[dict[str, Any]] = {
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 14000}},
 }
-_SCOPES: Final = ("negotiations:write", "ai:tactics", "memories:read", "memories:write")
+_SCOPES: Final = ("negotiations:write", "ai:tactics", "memories:read", "memories:write", "teleprompter:stream")
 
 
 async def bound_agent(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> dict[str, str]:

@@ -3,6 +3,7 @@
 `/admin/registrations`: the agents that registered last, and for whom they work.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -12,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.agents import registration
-from negotiator.base.errors import FieldError, NotFound, ValidationFailed
+from negotiator.base.errors import NotFound
 from negotiator.base.strict_json import read_object
 from negotiator.console.admin.admin_router import (
     AFTER_EVERY_ID,
@@ -23,8 +24,8 @@ from negotiator.console.admin.admin_router import (
     with_blanks,
 )
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
-from negotiator.console.people.scope_words import describe_scopes
+from negotiator.console.page_router import NO_FORM, FormFields, RefusedForm, UnreadFields
+from negotiator.console.people.scope_words import NOTHING_CHOSEN, describe_scopes
 from negotiator.tokens import client_authentication, clients
 from negotiator.tokens.clients import NewClient
 from negotiator.tokens.tables import Client
@@ -34,14 +35,6 @@ from negotiator.users import user_queries
 _PROOFS: Final = {"secret": clients.SECRET_METHODS[0], "keys": clients.PRIVATE_KEY_JWT, "none": "none"}
 _FIELDS: Final = {"redirect_uri": "redirects", "auth_method": "proof", "grant": "proof"}
 """The names of the form's fields for those of a client."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownSecret:
-    """A secret that is shown once."""
-
-    client_id: str
-    secret: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,39 +48,27 @@ class AdminClients:
     def routes(self) -> list[Route]:
         form = partial(self.admin.form, back=CLIENTS_PATH)
         return [
-            self.admin.page(CLIENTS_PATH, self.show),
-            form(f"{CLIENTS_PATH}/add", self.add),
-            form(f"{CLIENTS_PATH}/allow", self.allow),
+            self.admin.page(CLIENTS_PATH, self.page),
+            form(f"{CLIENTS_PATH}/add", self.add, again=self.page),
+            form(f"{CLIENTS_PATH}/allow", self.allow, again=self.page),
             form(f"{CLIENTS_PATH}/{{id}}/secret", self.change_secret),
             form(f"{CLIENTS_PATH}/{{id:path}}/remove", self.remove),
         ]
 
-    async def show(self, _request: Request, session: SignedInSession) -> Response:
-        return await self._page(session)
-
-    async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def add(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Add a client; its secret, if it has one, is on the answer and nowhere else."""
-        try:
-            new = _read_client(form)
-            client_id, secret = await self.admin.router.store.write(
-                lambda tx: clients.add(tx, new, actor=session.user_id)
-            )
-        except ValidationFailed as refusal:
-            name, why = field_error(refusal)
-            return await self._page(session, typed=form, error=(_FIELDS.get(name, name), why))
+        new = _read_client(form)
+        client_id, secret = await self.admin.router.store.write(lambda tx: clients.add(tx, new, actor=session.user_id))
         if secret:
-            return await self._page(session, shown=ShownSecret(client_id, secret))
+            return await self.page(request, session, shown=(client_id, secret))
         return self.admin.see(CLIENTS_PATH, "added")
 
     async def allow(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Let a client known by its document work for itself."""
         address, scopes = form.get("address", "").strip(), _ticked_scopes(form)
-        try:
-            if not scopes:
-                raise ValidationFailed([FieldError("/allowed", "Choose at least one thing that it may do.")])
-            await self.admin.router.store.write(lambda tx: clients.allow(tx, address, scopes, actor=session.user_id))
-        except ValidationFailed as refusal:
-            return await self._page(session, typed=form, error=field_error(refusal))
+        if not scopes:
+            raise UnreadFields({"allowed": NOTHING_CHOSEN})
+        await self.admin.router.store.write(lambda tx: clients.allow(tx, address, scopes, actor=session.user_id))
         return self.admin.see(CLIENTS_PATH, "allowed")
 
     async def change_secret(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
@@ -96,38 +77,36 @@ class AdminClients:
         secret = await self.admin.router.store.write(
             lambda tx: clients.change_secret(tx, client_id, actor=session.user_id)
         )
-        return await self._page(session, shown=ShownSecret(client_id, secret))
+        return await self.page(request, session, shown=(client_id, secret))
 
     async def remove(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         client_id: str = request.path_params["id"]
         await self.admin.router.store.write(lambda tx: clients.remove(tx, client_id, actor=session.user_id))
         return self.admin.see(CLIENTS_PATH, "removed")
 
-    async def _page(
+    async def page(
         self,
+        _request: Request,
         session: SignedInSession,
+        form: RefusedForm = NO_FORM,
         *,
-        typed: FormFields | None = None,
-        error: RefusedField = NO_FIELD,
-        shown: ShownSecret | None = None,
+        shown: tuple[str, str] | None = None,
     ) -> Response:
+        """The page; `shown` are the id of a client and its secret, which is shown once."""
         found: list[Client] = await self.admin.router.store.read(clients.list_clients)
-        ticked = self.usual
-        if typed is not None:
-            ticked = _ticked_scopes(typed)
         return self.admin.render(
             "admin_clients.html",
             session,
             "clients",
-            422 if error[0] else 200,
+            form.status,
             clients=list(reversed(found)),
             in_words=describe_scopes,
             scopes=describe_scopes(self.offered),
-            ticked=ticked,
+            ticked=_ticked_scopes(form.typed) if form.typed else self.usual,
             secret_methods=clients.SECRET_METHODS,
             proves_by_keys=clients.PRIVATE_KEY_JWT,
-            typed=with_blanks(typed),
-            error=error,
+            typed=with_blanks(form.typed),
+            faults=form.faults(_field_of),
             shown=shown,
         )
 
@@ -135,14 +114,14 @@ class AdminClients:
 def _read_client(form: FormFields) -> NewClient:
     name = form.get("name", "").strip()
     if not name or len(name) > 100:
-        raise ValidationFailed([FieldError("/name", "A client needs a name of up to 100 characters.")])
+        raise UnreadFields({"name": "A client needs a name of up to 100 characters."})
     scopes = _ticked_scopes(form)
     if not scopes:
-        raise ValidationFailed([FieldError("/scope", "Choose at least one thing that it may do.")])
+        raise UnreadFields({"scope": NOTHING_CHOSEN})
     redirects = tuple(form.get("redirects", "").split())
     signs_in = form.get("kind") == "people"
     if signs_in and not redirects:
-        raise ValidationFailed([FieldError("/redirects", "Name at least one address that people return to.")])
+        raise UnreadFields({"redirects": "Name at least one address that people return to."})
     proof = _PROOFS.get(form.get("proof", ""), _PROOFS["secret"])
     return NewClient(
         name,
@@ -158,10 +137,15 @@ def _read_keys(text: str) -> str:
     try:
         return client_authentication.read_client_keys(read_object(text.encode()))
     except (KeysRefused, ValueError) as unusable:
-        raise ValidationFailed([FieldError("/jwks", f"This is no set of public keys (JWK Set): {unusable}.")]) from None
+        raise UnreadFields({"jwks": f"This is no set of public keys (JWK Set): {unusable}."}) from None
 
 
-def _ticked_scopes(form: FormFields) -> tuple[str, ...]:
+def _field_of(pointer: str) -> str:
+    name = pointer.removeprefix("/")
+    return _FIELDS.get(name, name)
+
+
+def _ticked_scopes(form: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name.removeprefix("scope:") for name in form if name.startswith("scope:"))
 
 

@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.base.errors import FieldError, NotFound, ValidationFailed
+from negotiator.base.errors import NotFound
 from negotiator.base.scopes import ASSISTANT
 from negotiator.base.strict_json import read_object
 from negotiator.console.admin.admin_router import ISSUERS_PATH, AdminRouter, with_blanks
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error
+from negotiator.console.page_router import NO_FORM, FormFields, RefusedForm, UnreadFields
 from negotiator.console.people.scope_words import describe_scopes
 from negotiator.trust import issuer_queries, keysets
 from negotiator.trust.fetch import FetchFailed
@@ -98,8 +98,8 @@ def _read_hours(text: str) -> int | None:
     return seconds
 
 
-def _fault(field: str, sentence: str) -> ValidationFailed:
-    return ValidationFailed([FieldError(f"/{field}", sentence)])
+def _fault(field: str, sentence: str) -> UnreadFields:
+    return UnreadFields({field: sentence})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,45 +113,35 @@ class AdminIssuers:
     def routes(self) -> list[Route]:
         form = partial(self.admin.form, back=ISSUERS_PATH)
         return [
-            self.admin.page(ISSUERS_PATH, self.show),
+            self.admin.page(ISSUERS_PATH, self.page),
             self.admin.page(f"{ISSUERS_PATH}/one", self.show_one),
-            form(f"{ISSUERS_PATH}/keep", self.keep),
+            form(f"{ISSUERS_PATH}/keep", self.keep, again=self.form_page),
             form(f"{ISSUERS_PATH}/check", self.check),
             form(f"{ISSUERS_PATH}/remove", self.remove),
-            form(f"{ISSUERS_PATH}/person", self.revoke_person),
+            form(f"{ISSUERS_PATH}/person", self.revoke_person, again=self.page),
         ]
-
-    async def show(self, _request: Request, session: SignedInSession) -> Response:
-        return await self._list(session)
 
     async def show_one(self, request: Request, session: SignedInSession) -> Response:
         """The form of one issuer, or of a new one."""
         name = request.query_params.get("issuer", "")
         typed = write_issuer(await self._find(name)) if name else blank_issuer(tuple(ASSISTANT))
-        return self._form(session, typed, is_known=bool(name))
+        return await self.form_page(request, session, RefusedForm(typed={**typed, **({"known": "on"} if name else {})}))
 
     async def keep(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Trust an issuer, or change how it is trusted."""
-        known = "known" in form
-        own = self.admin.router.pages.base
-        try:
-            issuer = read_issuer(form)
-            issuer_queries.check_issuer(issuer, own=own, allow_loopback=self.allow_loopback)
-            await self._check_published(issuer)
-            await self.admin.router.store.write(
-                lambda tx: issuer_queries.add(
-                    tx, issuer, own=own, allow_loopback=self.allow_loopback, actor=session.user_id
-                )
-            )
-        except ValidationFailed as refusal:
-            return self._form(session, form, is_known=known, error=field_error(refusal))
+        issuer, loopback, own = read_issuer(form), self.allow_loopback, self.admin.router.pages.base
+        issuer_queries.check_issuer(issuer, own=own, allow_loopback=loopback)
+        await self._check_published(issuer)
+        await self.admin.router.store.write(
+            lambda tx: issuer_queries.add(tx, issuer, own=own, allow_loopback=loopback, actor=session.user_id)
+        )
         return self.admin.see(ISSUERS_PATH, "kept")
 
-    async def check(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def check(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Read the issuer's keys now, and say what was found."""
         issuer = await self._find(form.get("issuer", ""))
         is_good, sentence = await self._read_keys(issuer)
-        return await self._list(session, checked=(issuer.issuer, sentence, is_good))
+        return await self.page(request, session, checked=(issuer.issuer, sentence, is_good))
 
     async def remove(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         issuer = form.get("issuer", "")
@@ -162,8 +152,7 @@ class AdminIssuers:
         """End everything that stands on this issuer's word about one person."""
         issuer, subject = form.get("issuer", ""), form.get("subject", "").strip()
         if not subject:
-            error = ("subject", "Type the name of the person at the issuer (its `sub`).")
-            return await self._list(session, error=error, error_of=issuer)
+            raise _fault("subject", "Type the name of the person at the issuer (its `sub`).")
         await self.admin.router.store.write(
             lambda tx: issuer_queries.revoke_subject(
                 tx, issuer, subject, tenant=form.get("tenant", "").strip(), actor=session.user_id
@@ -186,7 +175,7 @@ class AdminIssuers:
         except (FetchFailed, KeysRefused, ValueError):
             return
         if misfit:
-            raise ValidationFailed([FieldError("/algorithm", f"{misfit[0].upper()}{misfit[1:]}.")])
+            raise _fault("algorithm", f"{misfit[0].upper()}{misfit[1:]}.")
 
     async def _document(self, issuer: Issuer) -> tuple[dict[str, Any], str]:
         """The issuer's key set and where it is, in words; raises `FetchFailed` and `ValueError`."""
@@ -210,38 +199,36 @@ class AdminIssuers:
             return False, f"{misfit[0].upper()}{misfit[1:]}, {place}."
         return True, f"{count} usable {'key' if count == 1 else 'keys'}, {place}."
 
-    async def _list(
+    async def page(
         self,
+        _request: Request,
         session: SignedInSession,
+        form: RefusedForm = NO_FORM,
         *,
         checked: tuple[str, str, bool] = ("", "", True),
-        error: RefusedField = NO_FIELD,
-        error_of: str = "",
     ) -> Response:
         return self.admin.render(
             "admin_issuers.html",
             session,
             "issuers",
-            422 if error[0] else 200,
+            form.status,
             issuers=await self.admin.router.store.read(issuer_queries.list_issuers),
             in_words=describe_scopes,
             checked=checked,
-            error=error,
-            error_of=error_of,
+            faults=form.faults(),
+            error_of=form.typed.get("issuer", ""),
         )
 
-    def _form(
-        self, session: SignedInSession, typed: FormFields, *, is_known: bool, error: RefusedField = NO_FIELD
-    ) -> Response:
+    async def form_page(self, _request: Request, session: SignedInSession, form: RefusedForm) -> Response:
         return self.admin.render(
             "admin_issuer.html",
             session,
             "issuers",
-            422 if error[0] else 200,
-            typed=with_blanks(typed),
-            is_known=is_known,
-            error=error,
+            form.status,
+            typed=with_blanks(form.typed),
+            is_known="known" in form.typed,
+            faults=form.faults(),
             algorithms=ALGORITHMS,
             scopes=describe_scopes(ASSISTANT),
-            ticked=[name.removeprefix("scope:") for name in typed if name.startswith("scope:")],
+            ticked=[name.removeprefix("scope:") for name in form.typed if name.startswith("scope:")],
         )

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from negotiator.agents.mail import quote_name
 from negotiator.agents.mail_queue import MailQueue
-from negotiator.base.errors import Conflict, Forbidden, NotFound, ValidationFailed
+from negotiator.base.errors import Conflict, Forbidden, NotFound
 from negotiator.console.admin.admin_router import (
     ADMIN_PATH,
     AFTER_EVERY_ID,
@@ -20,7 +20,7 @@ from negotiator.console.admin.admin_router import (
     with_blanks,
 )
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.page_router import NO_FIELD, FormFields, RefusedField, field_error, read_name
+from negotiator.console.page_router import NO_FORM, FormFields, RefusedForm, UnreadFields, read_name
 from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import password_links, user_queries
@@ -56,8 +56,8 @@ class AdminPeople:
         form = partial(self.admin.form, back=PEOPLE_PATH)
         return [
             self.admin.page(ADMIN_PATH, self.begin),
-            self.admin.page(PEOPLE_PATH, self.show),
-            form(f"{PEOPLE_PATH}/invite", self.invite),
+            self.admin.page(PEOPLE_PATH, self.page),
+            form(f"{PEOPLE_PATH}/invite", self.invite, again=self.page),
             form(f"{PEOPLE_PATH}/{{id}}/link", self.send_link),
             form(f"{PEOPLE_PATH}/{{id}}/admin", partial(self.set_admin, is_admin=True)),
             form(f"{PEOPLE_PATH}/{{id}}/no-admin", partial(self.set_admin, is_admin=False)),
@@ -67,15 +67,9 @@ class AdminPeople:
     async def begin(self, _request: Request, _session: SignedInSession) -> Response:
         return self.admin.router.pages.see(PEOPLE_PATH)
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._page(request, session)
-
     async def invite(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Make an account without a password, and a link by which its owner chooses one."""
-        try:
-            email, name = user_queries.normalise_email(form.get("email", "")), read_name(form)
-        except ValidationFailed as refusal:
-            return await self._page(request, session, typed=form, error=field_error(refusal))
+        email, name = user_queries.normalise_email(form.get("email", "")), read_name(form)
 
         def unit(tx: Transaction) -> User:
             user_id = user_queries.add(tx, email, name=name, is_admin="admin" in form, actor=session.user_id)
@@ -85,8 +79,7 @@ class AdminPeople:
         try:
             user = await self.admin.router.store.write(unit)
         except Conflict:
-            error = ("email", "Somebody with this address has an account already.")
-            return await self._page(request, session, typed=form, error=error)
+            raise UnreadFields({"email": "Somebody with this address has an account already."}) from None
         text = _INVITATION.format(admin=quote_name(session.greeting), base=self._base, link="{link}")
         return await self._hand_over(request, session, user, text, "invited")
 
@@ -134,7 +127,7 @@ class AdminPeople:
         secret = password_links.write_link(self.pepper, user, life=life)
         link = f"{self._base}{NEW_PASSWORD_PATH}/{secret}"
         if not self.sends_mail:
-            return await self._page(request, session, link=link, link_for=user)
+            return await self.page(request, session, link=link, link_for=user)
         email = user.email or ""
         subject = "A new password for Negotiator" if user.password_hash else "Your invitation"
         text = text.replace("{link}", link)
@@ -147,13 +140,12 @@ class AdminPeople:
     def _base(self) -> str:
         return self.admin.router.pages.base
 
-    async def _page(
+    async def page(
         self,
         request: Request,
         session: SignedInSession,
+        form: RefusedForm = NO_FORM,
         *,
-        typed: FormFields | None = None,
-        error: RefusedField = NO_FIELD,
         link: str = "",
         link_for: User | None = None,
     ) -> Response:
@@ -166,12 +158,12 @@ class AdminPeople:
             "admin_people.html",
             session,
             "people",
-            422 if error[0] else 200,
+            form.status,
             people=people[:PAGE_SIZE],
             older=people[PAGE_SIZE - 1].id if len(people) > PAGE_SIZE else "",
             words=words,
-            typed=with_blanks(typed),
-            error=error,
+            typed=with_blanks(form.typed),
+            faults=form.faults(),
             link=link,
             link_for=link_for,
             sends_mail=self.sends_mail,

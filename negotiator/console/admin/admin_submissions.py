@@ -5,6 +5,7 @@ Decisions are those of `negotiator directory submissions`; the administrator is 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import orjson
@@ -12,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.base.errors import NotFound, Refusal
+from negotiator.base.errors import Conflict
 from negotiator.console.admin.admin_router import QUEUE_PATH, AdminRouter
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.page_calls import Members
-from negotiator.console.page_router import FormFields
-from negotiator.console.tools import submission_form
+from negotiator.console.page_router import NO_FORM, FormFields, RefusedForm
+from negotiator.console.tools.submission_pages import REASONS, finding, proposed_facts
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory.schemas_submissions import SubmissionView
 from negotiator.directory.submissions_queries import submission_view
@@ -54,9 +55,9 @@ class AdminSubmissions:
         return [
             page(QUEUE_PATH, self.show_queue),
             page(DECISION_PATH, self.show),
-            form(f"{DECISION_PATH}/approve", self.approve, back=QUEUE_PATH),
-            form(f"{DECISION_PATH}/send-back", self.send_back, back=QUEUE_PATH),
-            form(f"{DECISION_PATH}/reject", self.reject, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/approve", self.approve, again=self.show, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/send-back", self.send_back, again=self.show, back=QUEUE_PATH),
+            form(f"{DECISION_PATH}/reject", self.reject, again=self.show, back=QUEUE_PATH),
         ]
 
     async def show_queue(self, request: Request, session: SignedInSession) -> Response:
@@ -81,74 +82,44 @@ class AdminSubmissions:
             decided=request.query_params.get("decided", ""),
         )
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        return await self._one(request, session)
-
     async def approve(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """List the tool, or show the correction, at once."""
-        note = _note(form)
-        return await self._decide(
-            request,
-            session,
-            form,
-            lambda tx, key: submissions_transitions.approve(tx, key, actor=session.user_id, note=note),
-        )
+        move = partial(submissions_transitions.approve, actor=session.user_id, note=_note(form))
+        return await self._decide(request, form, move)
 
     async def send_back(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Ask the sender for a change."""
-        note, reason = _note(form), _reason(form)
-        if not note:
-            return await self._one(request, session, form=form, said="Say what is to be changed.")
-        return await self._decide(
-            request,
-            session,
-            form,
-            lambda tx, key: submissions_transitions.send_back(tx, key, note=note, reason=reason, actor=session.user_id),
-        )
+        if not (note := _note(form)):
+            raise Conflict("Say what is to be changed.")
+        move = partial(submissions_transitions.send_back, note=note, reason=_reason(form), actor=session.user_id)
+        return await self._decide(request, form, move)
 
     async def reject(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Do not list it, for a reason of the list."""
-        note, reason = _note(form), _reason(form)
-        if reason is None:
-            return await self._one(request, session, form=form, said="Choose a reason.")
-        return await self._decide(
-            request,
-            session,
-            form,
-            lambda tx, key: submissions_transitions.reject(tx, key, reason=reason, note=note, actor=session.user_id),
-        )
+        if (reason := _reason(form)) is None:
+            raise Conflict("Choose a reason.")
+        move = partial(submissions_transitions.reject, reason=reason, note=_note(form), actor=session.user_id)
+        return await self._decide(request, form, move)
 
     async def _decide(
-        self,
-        request: Request,
-        session: SignedInSession,
-        form: FormFields,
-        move: Callable[[Transaction, str], Submission],
+        self, request: Request, form: FormFields, move: Callable[[Transaction, str], Submission]
     ) -> Response:
-        """Decide, then go to the next that waits; a refusal, such as of a duplicate, is said on the page."""
+        """Decide, then go to the next that waits."""
         key: str = request.path_params["id"]
-        revision = form.get("revision", "")
 
         def unit(tx: Transaction) -> tuple[Submission, QueuePlace | None]:
-            seen = submissions_queries.find(tx, key)
-            if str(seen.revision) != revision:
-                raise Refusal("It was changed meanwhile. Look at it again below, then decide.")
+            if str(submissions_queries.find(tx, key).revision) != form.get("revision", ""):
+                raise Conflict("It was changed meanwhile. Look at it again below, then decide.")
             place = _place(tx, key)
             return move(tx, key), place
 
-        try:
-            decided, place = await self.admin.router.store.write(unit)
-        except NotFound:
-            raise
-        except Refusal as refusal:
-            return await self._one(request, session, form=form, said=refusal.description)
+        decided, place = await self.admin.router.store.write(unit)
         onward = place.following or place.previous if place else ""
         target = f"{QUEUE_PATH}/{onward}" if onward else QUEUE_PATH
         return self.admin.router.pages.see(f"{target}?decided={decided.status}")
 
-    async def _one(
-        self, request: Request, session: SignedInSession, *, form: FormFields | None = None, said: str = ""
-    ) -> Response:
+    async def show(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
+        """The submission and the forms; a refusal, such as of a duplicate, is said on the page."""
         key: str = request.path_params["id"]
 
         def unit(tx: Transaction) -> Members:
@@ -158,7 +129,7 @@ class AdminSubmissions:
             return {
                 "view": view,
                 "current": current,
-                "facts": submission_form.proposed_facts(view, current),
+                "facts": proposed_facts(view, current),
                 "sender": _sender(tx, row),
                 "place": _place(tx, key),
             }
@@ -167,11 +138,11 @@ class AdminSubmissions:
             "admin_submission.html",
             session,
             TAB,
-            409 if said else 200,
-            reasons=submission_form.REASONS,
-            finding=submission_form.finding,
-            typed=form or {},
-            said=said,
+            form.status,
+            reasons=REASONS,
+            finding=finding,
+            typed=form.typed,
+            said=form.said,
             decided=request.query_params.get("decided", ""),
             **await self.admin.router.store.scan(unit),
         )
@@ -207,4 +178,4 @@ def _note(form: FormFields) -> str:
 
 def _reason(form: FormFields) -> str | None:
     reason = form.get("reason", "")
-    return reason if reason in submission_form.REASONS else None
+    return reason if reason in REASONS else None

@@ -5,18 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from negotiator.console.negotiation_words import NegotiationWords, day_text, object_member
+from negotiator.console.negotiation_words import day_text, object_member, table
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.negotiations.schemas_offers import OfferView
 from negotiator.teleprompter.schemas import CallEventView, CueView, SessionView
 
-GAPS: Final = {
-    "paused": "Paused",
-    "resumed": "Listening again",
-    "gap": "Some sound was lost here",
-    "not_heard": "The server was too busy to hear this",
-    "engine_restarted": "Recognition restarted here",
-}
+GAPS: Final = table("call_notices")
 """The notices of a session that a reader of its transcript needs."""
 MAX_LESSONS: Final = 8
 _LONGEST: Final = 300
@@ -104,36 +98,16 @@ def heard_figures(offers: Sequence[OfferView], *, since: str) -> list[OfferView]
     return [one for one in reversed(offers) if one["package"] and is_shown(one)]
 
 
-def call_facts(events: CallEvents, offers: Sequence[OfferView], words: NegotiationWords | None) -> list[str]:
-    """The call in a few sentences; `offers` are the negotiation's, newest first."""
-    mine, theirs = (sum(line.get("speaker") == side for line in events.lines) for side in ("me", "them"))
-    facts = [f"You spoke {_times(mine)}, they {_times(theirs)}."]
-    for side in ("them", "me") if words else ():
-        heard = (one for one in offers if one["id"] in events.offers and one["by"] == side)
-        last = next((one for one in heard if one["status"] != "dismissed"), None)
-        if words and last:
-            confirmed = "" if last["status"] == "confirmed" else " (not confirmed yet)"
-            said = words.package(last["package"] or {})
-            facts.append(f"{'You' if side == 'me' else words.them} named {said}{confirmed}.")
-    if events.cards:
-        used = sum(card.verdict == "used" for card in events.cards)
-        count = len(events.cards)
-        cards = "1 card was shown" if count == 1 else f"{count} cards were shown"
-        facts.append(f"{cards}; you used {used or 'none'}.")
-    return facts
+def last_named(events: CallEvents, offers: Sequence[OfferView]) -> list[OfferView]:
+    """The last figure of each side that was named on the call; `offers` are the negotiation's, newest first."""
+    heard = [one for one in offers if one["id"] in events.offers and one["status"] != "dismissed"]
+    return [one for side in ("them", "me") if (one := next((one for one in heard if one["by"] == side), None))]
 
 
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def call_length(call: SessionView, now: datetime) -> str:
+def call_minutes(call: SessionView, now: datetime) -> int:
     """How long a call took."""
     ended = datetime.fromisoformat(call["ended_at"]) if call["ended_at"] else now
-    minutes = round((ended - datetime.fromisoformat(call["created_at"])).total_seconds() / 60)
-    if minutes < 1:
-        return "less than a minute"
-    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+    return round((ended - datetime.fromisoformat(call["created_at"])).total_seconds() / 60)
 
 
 def tactics(events: Sequence[CallEventView]) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """`/live`: calls are begun here, with their consent, and listed; `/live/{id}`: one call, and what came of it."""
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
@@ -9,23 +10,31 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from negotiator.base.errors import Conflict, NotFound, Refusal, ValidationFailed
+from negotiator.base.errors import Conflict, NotFound, ValidationFailed
 from negotiator.console.browser_sessions import SignedInSession
 from negotiator.console.live.call_events import (
     GAPS,
     Lesson,
     call_events,
-    call_facts,
-    call_length,
+    call_minutes,
     heard_figures,
+    last_named,
     lessons,
     tactics,
 )
 from negotiator.console.negotiation_words import RUNNING, NegotiationWords
 from negotiator.console.owned.memories_page import KEPT_FROM_CALL
 from negotiator.console.page_calls import Members, PageCalls
-from negotiator.console.page_router import LIVE_PATH, FormFields, FormSize, PageRouter
-from negotiator.console.talk.workspace_fields import MAX_OFFERS, NO_FORM, RefusedForm, read_negotiation, read_offers
+from negotiator.console.page_router import (
+    LIVE_PATH,
+    NO_FORM,
+    FormFields,
+    FormSize,
+    PageRouter,
+    RefusedForm,
+    UnreadFields,
+)
+from negotiator.console.talk.workspace_fields import MAX_OFFERS, read_negotiation, read_offers
 from negotiator.console.talk.workspace_now import confirmation, heard_words
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.negotiations.schemas_offers import OfferView
@@ -37,7 +46,6 @@ LANGUAGES: Final = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "
 PRACTICE_BASIS: Final = "test"
 MAX_LISTED: Final = 50
 MICROPHONE_POLICY: Final = {"permissions-policy": "camera=(), geolocation=(), microphone=(self)"}
-_NOTICES: Final = {"erased": "Erased, with every word of it."}
 _NOT_AGREED: Final = "Read the notice to them and tick this once everybody has agreed."
 
 
@@ -49,12 +57,12 @@ class LivePage:
     calls: PageCalls
 
     def routes(self) -> list[Route]:
-        return [self.router.page(LIVE_PATH, self.page), self.router.form(LIVE_PATH, self.begin)]
+        return [self.router.page(LIVE_PATH, self.page), self.router.form(LIVE_PATH, self.begin, again=self.page)]
 
-    async def begin(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
-        """Open a session and show it. The form again, with what was typed, where something is missing or refused."""
+    async def begin(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
+        """Open a session and show it."""
         if form.get("basis") == "all_parties" and form.get("agreed") != "on":
-            return await self.page(request, session, RefusedForm("other", form, {"agreed": _NOT_AGREED}))
+            raise UnreadFields({"agreed": _NOT_AGREED})
         here = form.get("hears") == "microphone" and form.get("local") == "on"
         members: Members = {
             "source": "audio" if form.get("hears") == "microphone" and not here else "text",
@@ -64,10 +72,7 @@ class LivePage:
             "practice": form.get("basis") == PRACTICE_BASIS,
             "negotiation_id": form.get("negotiation") or None,
         }
-        try:
-            opened = await self.calls.run(session, "open_teleprompter_session", members, key=form.get("key") or None)
-        except Refusal as refusal:
-            return await self.page(request, session, RefusedForm("other", form, refusal=refusal))
+        opened = await self.calls.run(session, "open_teleprompter_session", members, key=form.get("key") or None)
         hears = "?hears=browser" if here else ""
         return self.router.pages.see(f"{LIVE_PATH}/{opened['id']}{hears}")
 
@@ -86,8 +91,7 @@ class LivePage:
             headers=MICROPHONE_POLICY,
             typed=typed,
             language=typed.get("language") if typed.get("language") in LANGUAGES else "en",
-            refused=form.faults_by_field(lambda pointer: pointer.rpartition("/")[2]),
-            notice=_NOTICES.get(asked.get("told", ""), ""),
+            refused=form.faults(lambda pointer: pointer.rpartition("/")[2]),
             negotiations=[(one["id"], one["title"]) for one in found if one["state"] in RUNNING],
             engine=listed["engine"],
             notices=_notices(listed["engine"]),
@@ -107,10 +111,6 @@ def _notices(engine: EngineView) -> dict[str, str]:
 CALL_PATH: Final = f"{LIVE_PATH}/{{id}}"
 _PAGE: Final = 1000
 _SIZE: Final = FormSize(64 * 1024, 200)
-_SAID: Final = {
-    "kept": "Kept. It will come back when it bears on a negotiation.",
-    "none": "Nothing was ticked, so nothing is kept.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,11 @@ class LiveCallPage:
             self.router.page(CALL_PATH, self.page),
             self.router.page(f"{CALL_PATH}/figures", self.figures),
             form(f"{CALL_PATH}/ticket", self.ticket, back=LIVE_PATH),
-            form(f"{CALL_PATH}/words", self.hear, back=LIVE_PATH),
+            form(f"{CALL_PATH}/words", self.hear, again=self.page, back=LIVE_PATH),
             form(f"{CALL_PATH}/cards", self.judge, back=LIVE_PATH),
-            form(f"{CALL_PATH}/figures", self.decide, back=LIVE_PATH),
+            form(f"{CALL_PATH}/figures", self.decide, again=self.page, back=LIVE_PATH),
             form(f"{CALL_PATH}/state", self.switch, back=LIVE_PATH),
-            form(f"{CALL_PATH}/lessons", self.remember, back=LIVE_PATH, size=_SIZE),
+            form(f"{CALL_PATH}/lessons", self.remember, again=self.page, back=LIVE_PATH, size=_SIZE),
             form(f"{CALL_PATH}/erase", self.erase, back=LIVE_PATH),
         ]
 
@@ -138,9 +138,8 @@ class LiveCallPage:
         """The figures that were named, as a part of the page."""
         return await self._figures(session, await self._call(request, session))
 
-    async def ticket(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def ticket(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """A ticket for the socket of the call."""
-        del form
         call = {"id": request.path_params["id"]}
         made = await self.calls.run(session, "make_stream_ticket", call)
         return JSONResponse(made, headers={"cache-control": "no-store"})
@@ -153,10 +152,7 @@ class LiveCallPage:
             "speaker": form.get("speaker", "them"),
             "text": form.get("text", ""),
         }
-        try:
-            await self.calls.run(session, "hear_utterance", members)
-        except (Conflict, ValidationFailed) as refusal:
-            return await self.page(request, session, RefusedForm("other", form, refusal=refusal))
+        await self.calls.run(session, "hear_utterance", members)
         return self._back(request, "#words")
 
     async def judge(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -172,14 +168,16 @@ class LiveCallPage:
         if heard is None:
             raise NotFound("There is no such figure in this negotiation.")
         members = {"id": call["negotiation_id"], **confirmation(heard, is_right=form.get("word") == "confirm")}
-        refused = NO_FORM
+        refused: dict[str, str] = {}
         try:
             await self.calls.run(session, "record_offer", members)
         except (Conflict, ValidationFailed) as refusal:
-            refused = RefusedForm("offer", faults={heard["id"]: refusal.description}, refusal=refusal)
+            refused = {heard["id"]: refusal.description}
         if "hx-request" in request.headers:
             return await self._figures(session, call, refused)
-        return self._back(request, "#figures") if refused is NO_FORM else await self.page(request, session, refused)
+        if refused:
+            raise UnreadFields(refused)
+        return self._back(request, "#figures")
 
     async def switch(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Pause, go on or end."""
@@ -210,15 +208,11 @@ class LiveCallPage:
                 "negotiation_id": negotiation["id"] if negotiation else None,
                 "counterparty": lesson.about or None,
             }
-            try:
-                await self.calls.run(session, "remember", members)
-            except (Conflict, ValidationFailed) as refusal:
-                return await self.page(request, session, RefusedForm("other", form, refusal=refusal))
+            await self.calls.run(session, "remember", members)
         return self._back(request, f"?told={'kept' if kept else 'none'}#lessons")
 
-    async def erase(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def erase(self, request: Request, session: SignedInSession, _form: FormFields) -> Response:
         """Erase the call with everything that was said."""
-        del form
         call = {"id": request.path_params["id"]}
         await self.calls.run(session, "delete_teleprompter_session", call)
         return self.router.pages.see(f"{LIVE_PATH}?told=erased")
@@ -265,7 +259,9 @@ class LiveCallPage:
             more = page["more"]
         return found
 
-    async def _figures(self, session: SignedInSession, call: SessionView, form: RefusedForm = NO_FORM) -> Response:
+    async def _figures(
+        self, session: SignedInSession, call: SessionView, refused: Mapping[str, str] | None = None
+    ) -> Response:
         negotiation = await self._negotiation(session, call)
         offers = await self._offers(session, call) if negotiation else []
         return self.router.render(
@@ -275,7 +271,7 @@ class LiveCallPage:
             words=NegotiationWords.of(negotiation) if negotiation else None,
             figures=heard_figures(offers, since=call["created_at"]),
             heard_words=heard_words,
-            refused=form.faults,
+            refused=refused or {},
         )
 
     async def page(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
@@ -294,8 +290,8 @@ class LiveCallPage:
             "gaps": GAPS,
             "figures": heard_figures(offers, since=call["created_at"]) if words else [],
             "heard_words": heard_words,
-            "refused": form.faults,
-            "refusal": form.refusal.description if form.refusal and form.part == "other" else "",
+            "refused": form.faults(),
+            "refusal": form.said,
             "typed": form.typed,
             "here": "live",
         }
@@ -305,12 +301,11 @@ class LiveCallPage:
                 session,
                 form.status,
                 **common,
-                length=call_length(call, now),
-                facts=call_facts(events, offers, words),
+                minutes=call_minutes(call, now),
+                last_named=last_named(events, offers) if words else [],
                 tactics=tactics(told),
                 lessons=lessons(told, negotiation, call),
                 kept=await self._kept(session, call),
-                notice=_SAID.get(request.query_params.get("told", ""), ""),
             )
         by_browser = call["source"] == "text" and request.query_params.get("hears") == "browser"
         return self.router.render(

@@ -9,11 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.base.errors import Conflict, PreconditionFailed, Refusal, Unavailable, ValidationFailed
+from negotiator.base.errors import Unavailable
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
+from negotiator.console.form_fields import FormField, FormTable, field_finder, fill_fields, read_fields
 from negotiator.console.page_calls import Members, PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision, read_whole
+from negotiator.console.page_router import (
+    NO_FORM,
+    FormFields,
+    FormSize,
+    PageRouter,
+    RefusedForm,
+    read_revision,
+    read_whole,
+)
 from negotiator.http.operation import IMPORT_BODY_LIMIT, LINES
 from negotiator.memory.schemas_memories import MemoryKind
 
@@ -50,35 +58,24 @@ class MemoriesPage:
     def routes(self) -> list[Route]:
         page, form, path = self.router.page, self.router.form, MEMORIES_PAGE_PATH
         return [
-            page(path, self.show),
-            page(f"{path}/new", self.new),
-            form(f"{path}/new", self.add, size=FormSize(64 * 1024)),
+            page(path, self.page),
+            page(f"{path}/new", self.form_page),
+            form(f"{path}/new", self.add, again=self.form_page, size=FormSize(64 * 1024)),
             page(f"{path}/export.ndjson", self.export),
-            form(f"{path}/import", self.bring_in, back=path, size=FormSize(IMPORT_BODY_LIMIT)),
+            form(f"{path}/import", self.bring_in, again=self.page, back=path, size=FormSize(IMPORT_BODY_LIMIT)),
             form(f"{path}/review", self.review, back=path, size=FormSize(fields=110)),
-            form(f"{path}/erase-all", self.erase_all, back=path),
+            form(f"{path}/erase-all", self.erase_all, again=self.page, back=path),
             page(f"{path}/{{id}}", self.open),
-            page(f"{path}/{{id}}/edit", self.edit),
-            form(f"{path}/{{id}}/edit", self.save, back=path, size=FormSize(64 * 1024)),
+            page(f"{path}/{{id}}/edit", self.form_page),
+            form(f"{path}/{{id}}/edit", self.save, again=self.form_page, back=path, size=FormSize(64 * 1024)),
             form(f"{path}/{{id}}/pin", self.pin, back=path),
             form(f"{path}/{{id}}/erase", self.erase, back=path),
         ]
 
-    async def show(self, request: Request, session: SignedInSession) -> Response:
-        """What waits for review, and everything, or what fits the words that are searched."""
-        return await self._page(request, session)
-
-    async def _page(
-        self,
-        request: Request,
-        session: SignedInSession,
-        *,
-        refusal: Refusal | None = None,
-        refused: str = "",
-        typed: str = "",
-        **notice: str,
+    async def page(
+        self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM, **notice: str
     ) -> Response:
-        """The page; `refused` names the form whose refusal it shows with what was `typed`.
+        """What waits for review, and everything, or what fits the words that are searched.
 
         A `notice` stands for the usual one.
         """
@@ -98,7 +95,7 @@ class MemoriesPage:
         return await self._render(
             "memories.html",
             session,
-            refusal.status if refusal else 200,
+            form.status,
             query=query,
             kind=kind,
             counts=counts,
@@ -108,9 +105,7 @@ class MemoriesPage:
             is_continued="cursor" in asked,
             waiting=waiting["items"],
             reviews=reviews,
-            refused=refused,
-            refusal=refusal.description if refusal else "",
-            typed=typed,
+            form=form,
             **notice,
         )
 
@@ -151,53 +146,32 @@ class MemoriesPage:
             uses=(await run(session, "list_memory_uses", member))["plans"],
         )
 
-    async def new(self, request: Request, session: SignedInSession) -> Response:
-        about = request.query_params.get("counterparty", "")
-        return self._form_page(session, {"kind": "fact", "counterparty": about[:100]})
-
-    async def add(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Store what was typed; it is the user's own word."""
-        del request
-        try:
-            made = await self.calls.run(session, "remember", read_fields(form, FIELDS))
-        except (Conflict, ValidationFailed) as refusal:
-            return self._form_page(session, form, refusal=refusal)
+        made = await self.calls.run(session, "remember", read_fields(form, FIELDS))
         told = "added" if made["revision"] == 1 else "repeated"
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}/{made['id']}?told={told}")
 
-    async def edit(self, request: Request, session: SignedInSession) -> Response:
-        view = await self.calls.run(session, "get_memory", {"id": request.path_params["id"]})
-        return self._form_page(session, fill_fields(view, FIELDS), view=view)
-
     async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Save an edited memory; it is the user's own word from then on."""
-        member = {"id": request.path_params["id"]}
-        try:
-            await self.calls.run(
-                session, "edit_memory", {**member, **read_fields(form, FIELDS)}, revision=read_revision(form)
-            )
-        except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
-            view = await self.calls.run(session, "get_memory", member)
-            return self._form_page(session, form, view=view, refusal=refusal)
-        return self.router.pages.see(f"{MEMORIES_PAGE_PATH}/{member['id']}?told=saved")
+        members = {"id": request.path_params["id"], **read_fields(form, FIELDS)}
+        await self.calls.run(session, "edit_memory", members, revision=read_revision(form))
+        return self.router.pages.see(f"{MEMORIES_PAGE_PATH}/{members['id']}?told=saved")
 
-    def _form_page(
-        self,
-        session: SignedInSession,
-        form: Mapping[str, str],
-        *,
-        view: Members | None = None,
-        refusal: Refusal | None = None,
-    ) -> Response:
-        """The form of a memory, with a refusal's sentences at their fields; the rest of them stand above it."""
+    async def form_page(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
+        """The form of a new memory or of the one that the path names."""
+        view: Members | None = None
+        if request.path_params:
+            view = await self.calls.run(session, "get_memory", dict(request.path_params))
+        new = {"kind": "fact", "counterparty": request.query_params.get("counterparty", "")[:100]}
         return self.router.render(
             "memory_form.html",
             session,
-            refusal.status if refusal else 200,
-            form={**fill_fields({}, FIELDS), **form},
+            form.status,
+            typed={**fill_fields(view or new, FIELDS), **form.typed},
             view=view,
-            faults=field_faults(refusal, FIELDS),
-            refusal=refusal.description if refusal else "",
+            faults=form.faults(field_finder(FIELDS)),
+            refusal=form.said,
             here="memories",
         )
 
@@ -217,9 +191,8 @@ class MemoriesPage:
         await self.calls.run(session, "forget_memory", member)
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=dropped")
 
-    async def review(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def review(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Keep the ticked memories as the user's own, or erase them; a button of one row names that one alone."""
-        del request
         decision, _, alone = form.get("decision", "").partition(":")
         ticked = [name.removeprefix(CHOSEN) for name in form if name.startswith(CHOSEN)]
         chosen = [alone] if alone else ticked
@@ -231,29 +204,19 @@ class MemoriesPage:
         told = "known" if done["known"] else "kept" if done["kept"] else "dropped"
         return self.router.pages.see(f"{back}{told}")
 
-    async def export(self, request: Request, session: SignedInSession) -> Response:
-        del request
+    async def export(self, _request: Request, session: SignedInSession) -> Response:
         lines = await self.calls.text(session, "export_memories", {}, accept=LINES)
         named = {"content-disposition": 'attachment; filename="memories.ndjson"'}
         return Response(lines, media_type=LINES, headers={**named, "cache-control": "no-store"})
 
     async def bring_in(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Import lines of an export, or texts; they wait for review."""
-        typed = form.get("lines", "")
-        try:
-            done = await self.calls.run(session, "import_memories", {"lines": _import_lines(typed)})
-        except ValidationFailed as refusal:
-            return await self._page(request, session, refusal=refusal, refused="import", typed=typed)
-        return await self._page(request, session, notice=f"{_import_result(done['counts'])}.")
+        done = await self.calls.run(session, "import_memories", {"lines": _import_lines(form.get("lines", ""))})
+        return await self.page(request, session, notice=f"{_import_result(done['counts'])}.")
 
-    async def erase_all(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
+    async def erase_all(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
         """Erase everything, when the number that was typed is that of the memories."""
-        typed = form.get("confirm", "").strip()[:9]
-        members = {"confirm": read_whole(typed, -1)}
-        try:
-            await self.calls.run(session, "erase_memories", members)
-        except (Conflict, ValidationFailed) as refusal:
-            return await self._page(request, session, refusal=refusal, refused="all", typed=typed)
+        await self.calls.run(session, "erase_memories", {"confirm": read_whole(form.get("confirm", "").strip(), -1)})
         return self.router.pages.see(f"{MEMORIES_PAGE_PATH}?told=all")
 
 

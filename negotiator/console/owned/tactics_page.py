@@ -9,12 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.advice.tactics.tactic import Phase
-from negotiator.base.errors import Conflict, Forbidden, PreconditionFailed, Refusal, ValidationFailed
+from negotiator.base.errors import Forbidden
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.form_fields import FormField, FormTable, field_faults, fill_fields, read_fields
+from negotiator.console.form_fields import FormField, FormTable, field_finder, fill_fields, read_fields
 from negotiator.console.negotiation_words import RUNNING
 from negotiator.console.page_calls import Members, PageCalls
-from negotiator.console.page_router import FormFields, FormSize, PageRouter, read_revision
+from negotiator.console.page_router import NO_FORM, FormFields, FormSize, PageRouter, RefusedForm, read_revision
 
 _PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
 FIELDS: Final[FormTable] = {
@@ -64,11 +64,11 @@ class TacticsPage:
         page, form, path = self.router.page, self.router.form, TACTICS_PAGE_PATH
         return [
             page(path, self.show),
-            page(f"{path}/new", self.new),
-            form(f"{path}/new", self.add, size=_SIZE),
+            page(f"{path}/new", self.form_page),
+            form(f"{path}/new", self.add, again=self.form_page, size=_SIZE),
             page(f"{path}/{{id}}", self.open),
-            page(f"{path}/{{id}}/edit", self.edit),
-            form(f"{path}/{{id}}/edit", self.save, back=path, size=_SIZE),
+            page(f"{path}/{{id}}/edit", self.form_page),
+            form(f"{path}/{{id}}/edit", self.save, again=self.form_page, back=path, size=_SIZE),
             form(f"{path}/{{id}}/delete", self.delete, back=path),
         ]
 
@@ -112,32 +112,15 @@ class TacticsPage:
             here="tactics",
         )
 
-    async def new(self, request: Request, session: SignedInSession) -> Response:
-        del request
-        return self._form_page(session, {})
-
-    async def add(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
-        del request
-        try:
-            made = await self.calls.run(session, "add_tactic", read_tactic_form(form))
-        except (Conflict, ValidationFailed) as refusal:
-            return self._form_page(session, form, refusal=refusal)
+    async def add(self, _request: Request, session: SignedInSession, form: FormFields) -> Response:
+        made = await self.calls.run(session, "add_tactic", read_tactic_form(form))
         return self.router.pages.see(f"{TACTICS_PAGE_PATH}/{made['id']}?told=added")
-
-    async def edit(self, request: Request, session: SignedInSession) -> Response:
-        view = await self.calls.run(session, "get_tactic", {"id": request.path_params["id"]})
-        if view["owner"] != "user":
-            raise Forbidden("A tactic of the shelf cannot be changed; add one of your own.")
-        return self._form_page(session, typed_tactic(view), view=view)
 
     async def save(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
         member = {"id": request.path_params["id"]}
         view = await self.calls.run(session, "get_tactic", member)
         body = read_tactic_form(form, view)
-        try:
-            await self.calls.run(session, "edit_tactic", {**member, **body}, revision=read_revision(form))
-        except (Conflict, PreconditionFailed, ValidationFailed) as refusal:
-            return self._form_page(session, form, view=view, refusal=refusal)
+        await self.calls.run(session, "edit_tactic", {**member, **body}, revision=read_revision(form))
         return self.router.pages.see(f"{TACTICS_PAGE_PATH}/{member['id']}?told=saved")
 
     async def delete(self, request: Request, session: SignedInSession, form: FormFields) -> Response:
@@ -149,21 +132,20 @@ class TacticsPage:
         await self.calls.run(session, "delete_tactic", member)
         return self.router.pages.see(f"{TACTICS_PAGE_PATH}?told=deleted")
 
-    def _form_page(
-        self,
-        session: SignedInSession,
-        typed: Mapping[str, str],
-        *,
-        view: Mapping[str, Any] | None = None,
-        refusal: Refusal | None = None,
-    ) -> Response:
+    async def form_page(self, request: Request, session: SignedInSession, form: RefusedForm = NO_FORM) -> Response:
+        """The form of a new tactic or of the own one that the path names."""
+        view: Members | None = None
+        if request.path_params:
+            view = await self.calls.run(session, "get_tactic", dict(request.path_params))
+            if view["owner"] != "user":
+                raise Forbidden("A tactic of the shelf cannot be changed; add one of your own.")
         return self.router.render(
             "tactic_form.html",
             session,
-            refusal.status if refusal else 200,
-            typed=typed,
+            form.status,
+            typed=form.typed or (typed_tactic(view) if view else {}),
             view=view,
-            faults=field_faults(refusal, FIELDS),
-            refusal=refusal.description if refusal else "",
+            faults=form.faults(field_finder(FIELDS)),
+            refusal=form.said,
             here="tactics",
         )

@@ -13,7 +13,7 @@ from negotiator.base.scopes import ASSISTANT
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import FormFields, PageRouter
 from negotiator.console.people import scope_words
-from negotiator.console.people.password_check import PasswordChecker
+from negotiator.console.people.sign_in_pages import PasswordChecker
 from negotiator.store import audit
 from negotiator.store.statement import Transaction
 from negotiator.users import approval_queries, identity_matching

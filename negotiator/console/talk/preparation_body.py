@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, cast
 
 from negotiator.advice.concession.people_values import rounding_unit
 from negotiator.base.errors import Refusal, ValidationFailed
-from negotiator.console.entered_numbers import read_entered_value
+from negotiator.console.form_fields import read_entered_value
 from negotiator.console.page_calls import Members
 from negotiator.console.talk.preparation_form import IssueRow, Preparation, compared_weights, entered_weight
 from negotiator.console.talk.workspace_fields import ARGUMENT_FIELDS, argument_field, typed_arguments

@@ -16,6 +16,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from negotiator.console.negotiation_words import table
 from negotiator.terms.issues import ISSUE_TYPES, UNORDERED_TYPES, Issue, IssueType
 from negotiator.terms.terms import BUYING_ROLES, SELLING_ROLES
 
@@ -27,13 +28,7 @@ _FILE: Final = "preparation_kinds.toml"
 MAX_ROWS: Final = 12
 MAX_WEIGHT: Final = 10
 NEW_WEIGHT: Final = "3"
-COMPARISONS: Final = {
-    "4": "matters much more than",
-    "2": "matters more than",
-    "1": "matters as much as",
-    "0.5": "matters less than",
-    "0.25": "matters much less than",
-}
+COMPARISONS: Final = table("comparisons")
 """How much more a point matters than the first one, and its words."""
 TRUTHS: Final = {"true": "yes", "false": "no"}
 

@@ -1,6 +1,6 @@
-"""The end of a negotiation on its page: pausing and closing it, the record of a win, and what was learned."""
+"""The parts of a negotiation's page on what was done: its history, and its end with the record of a win."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, cast
@@ -8,22 +8,37 @@ from typing import Any, Final, cast
 from negotiator.advice.passed_limits import past_limits_view
 from negotiator.base.values import MINOR_UNITS
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.entered_numbers import read_entered
-from negotiator.console.negotiation_words import amount_text, percent_text
+from negotiator.console.form_fields import read_entered
+from negotiator.console.negotiation_words import NegotiationWords, amount_text, percent_text, table
 from negotiator.console.page_calls import Members, PageCalls
-from negotiator.console.talk.workspace_history import TalkSoFar
+from negotiator.console.page_router import RefusedForm, UnreadFields
 from negotiator.memory.schemas_wins import WinView, calculate_savings, gains_when_higher
 from negotiator.negotiations.schemas_negotiations import NegotiationView
+from negotiator.negotiations.schemas_offers import OfferView
+from negotiator.terms.plain_text import join_words
 
-BASELINES: Final = {
-    "previous_price": "what was paid before",
-    "first_quote": "their first offer",
-    "list_price": "the list price",
-    "budget": "your budget",
-    "market": "the market price",
-    "should_cost": "what it should cost",
-    "other": "another figure",
-}
+MEMBERS: Final = table("members")
+
+
+def edit_text(detail: Mapping[str, Any]) -> str:
+    """What an edit changed: each limit with its old and new figure, and the other members by name."""
+    limits: Sequence[Mapping[str, Any]] = detail.get("limits") or ()
+    said = [f"your {one['name']} from {one['was'] or 'none'} to {one['now'] or 'none'}" for one in limits]
+    told = {_member(one["limit"]) for one in limits}
+    changed: Sequence[str] = detail["changed"]
+    said += [MEMBERS.get(name, name) for name in changed if name not in told]
+    return join_words(said) or "nothing"
+
+
+def _member(limit: str) -> str:
+    """The member of a negotiation that tells of a limit: that of an issue follows from the walk-away."""
+    first, _, rest = limit.partition("/")
+    return "walk_away" if first == "issues" and rest else first
+
+
+EVENT_WORDS: Final = {"actors": table("actors"), "entered": table("entered"), "edit_text": edit_text}
+"""What the template of events puts them in words with."""
+BASELINES: Final = table("compared_with")
 _OVER: Final = frozenset({"agreed", "won", "lost", "walked_away", "cancelled", "expired"})
 _A_YEAR: Final = 12
 
@@ -42,7 +57,12 @@ class WinForm:
 
 
 async def end_part(
-    calls: PageCalls, session: SignedInSession, view: NegotiationView, talk: TalkSoFar, *, typed: Mapping[str, str]
+    calls: PageCalls,
+    session: SignedInSession,
+    view: NegotiationView,
+    offers: Sequence[OfferView],
+    words: NegotiationWords,
+    form: RefusedForm,
 ) -> Members:
     """What the template of the end reads."""
     state, win = view["state"], None
@@ -54,29 +74,23 @@ async def end_part(
     return {
         "is_over": state in _OVER,
         "passed_limits": past_limits_view,
-        "win": win_form(view, talk, typed) if records else None,
-        "saved": _saved(win) if win else None,
+        "win": win_form(view, offers, words, form.typed if form.name == "win" else {}) if records else None,
+        "won": win,
         "baselines": BASELINES,
     }
 
 
-def _saved(win: WinView) -> dict[str, str]:
-    """What a recorded win saved, and compared with what."""
-    currency, baseline = win["currency"], win["baseline"]
-    return {
-        "amount": amount_text(win["savings_total"], currency),
-        "compared": f"{percent_text(win['savings_rate'])} against {BASELINES[baseline['kind']]}, "
-        f"{amount_text(baseline['amount'], currency)}",
-    }
+def win_form(
+    view: NegotiationView, offers: Sequence[OfferView], words: NegotiationWords, typed: Mapping[str, str]
+) -> WinForm | None:
+    """The record of the win of an agreement, prefilled from it; None where no price was agreed.
 
-
-def win_form(view: NegotiationView, talk: TalkSoFar, typed: Mapping[str, str]) -> WinForm | None:
-    """The record of the win of an agreement, prefilled from it; None where no price was agreed."""
-    words = talk.words
+    `offers` are newest first.
+    """
     price, package, currency = words.terms.price, _agreed_package(view), view["currency"]
     if price is None or price.name not in package or not currency:
         return None
-    kind, baseline = _baseline(view, talk, price.name)
+    kind, baseline = _baseline(view, offers, price.name)
     filled = {
         "baseline_kind": kind,
         "baseline": baseline,
@@ -104,12 +118,12 @@ def _agreed_package(view: NegotiationView) -> dict[str, Any]:
     return (view["outcome"] or {}).get("package") or {}
 
 
-def _baseline(view: NegotiationView, talk: TalkSoFar, price: str) -> tuple[str, str]:
+def _baseline(view: NegotiationView, offers: Sequence[OfferView], price: str) -> tuple[str, str]:
     """Where the figure to compare with comes from, and the figure: the user's own, else their first offer."""
     given = view["baseline"]
     if given and given["value"] is not None:
         return given["kind"], _whole(given["value"])
-    asked = (one["package"] or {} for one in reversed(talk.offers) if one["by"] == "them")
+    asked = (one["package"] or {} for one in reversed(offers) if one["by"] == "them")
     first = next((package[price] for package in asked if price in package), None)
     return ("other", "") if first is None else ("first_quote", _whole(first))
 
@@ -118,13 +132,15 @@ def _whole(amount: object) -> str:
     return str(amount).removesuffix(".00")
 
 
-def win_members(view: NegotiationView, talk: TalkSoFar, typed: Mapping[str, str]) -> Members | None:
-    """The body of `record_win` for what was typed; None where a figure is missing or wrong."""
-    form = win_form(view, talk, typed)
+def win_members(
+    view: NegotiationView, offers: Sequence[OfferView], words: NegotiationWords, typed: Mapping[str, str]
+) -> Members:
+    """The body of `record_win` for what was typed; raises `UnreadFields` where a figure is missing or wrong."""
+    form = win_form(view, offers, words, typed)
     if form is None or form.faults:
-        return None
+        raise UnreadFields(form.faults if form else {})
     party = view["counterparty"] or {}
-    is_yearly = talk.words.total(_agreed_package(view)).endswith("a year")
+    is_yearly = words.total(_agreed_package(view)).endswith("a year")
     return {
         "negotiation_id": view["id"],
         "counterparty": party.get("organisation") or party.get("name"),
@@ -136,7 +152,7 @@ def win_members(view: NegotiationView, talk: TalkSoFar, typed: Mapping[str, str]
         "achieved": {"amount": str(form.figures["achieved"])},
         "quantity": str(form.figures["quantity"]),
         "savings_type": "revenue_gain" if _gains(view) else "cost_reduction",
-        "rounds": sum(1 for one in talk.offers if one["by"] == "me" and one["kind"] != "acceptance"),
+        "rounds": sum(1 for one in offers if one["by"] == "me" and one["kind"] != "acceptance"),
         "period_months": _A_YEAR if is_yearly else None,
         "notes": form.filled["lesson"].strip() or None,
     }

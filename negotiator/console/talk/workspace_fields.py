@@ -1,20 +1,22 @@
-"""What the pages of a negotiation share: how it is read, a field for a value, and a form that was not accepted."""
+"""What the forms of a negotiation share, and the form that changes what a person aims for and their limits."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
-from negotiator.base.errors import Refusal, ValidationFailed
+from negotiator.base.errors import PreconditionFailed
 from negotiator.console.browser_sessions import SignedInSession
-from negotiator.console.entered_numbers import read_entered_value
-from negotiator.console.negotiation_words import NegotiationWords, issue_options, issue_unit, object_member
+from negotiator.console.form_fields import read_entered_value
+from negotiator.console.negotiation_words import NegotiationWords, object_member
 from negotiator.console.page_calls import Members, PageCalls
+from negotiator.console.page_router import NO_FORM, RefusedForm, UnreadFields
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.negotiations.schemas_offers import OfferView
+from negotiator.terms.terms_parsing import MEANT
 
 MAX_OFFERS: Final = 100
 
@@ -28,48 +30,6 @@ async def read_offers(calls: PageCalls, session: SignedInSession, negotiation: s
     """The last 100 rows of its ledger, newest first."""
     members = {"id": negotiation, "limit": MAX_OFFERS}
     return cast("list[OfferView]", (await calls.run(session, "list_offers", members))["items"])
-
-
-_UNREAD: Final = 422
-"""The status of a form in which a field cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedForm:
-    """A form that was not accepted: what was typed, the sentences by field, and the API's refusal if there was one.
-
-    A form that was only looked at is not `unread`.
-    """
-
-    part: Literal["offer", "fact", "limits", "win", "other"]
-    typed: Mapping[str, str] = field(default_factory=dict[str, str])
-    faults: Mapping[str, str] = field(default_factory=dict[str, str])
-    refusal: Refusal | None = None
-    unread: bool = True
-
-    @property
-    def status(self) -> int:
-        if self.refusal:
-            return self.refusal.status
-        return _UNREAD if self.unread else 200
-
-    def faults_by_field(self, field_of: Callable[[str], str]) -> dict[str, str]:
-        """All sentences by field, those of no field at ""; `field_of` finds the field of a pointer of the API."""
-        return {**self.faults, **refusal_faults(self.refusal, field_of)}
-
-
-NO_FORM: Final = RefusedForm("other", unread=False)
-"""A page on which no form was sent."""
-
-
-def refusal_faults(refusal: Refusal | None, field_of: Callable[[str], str]) -> dict[str, str]:
-    """The sentences of a refusal by field, the first of each; those of no field stand at ""."""
-    if not isinstance(refusal, ValidationFailed):
-        return {"": refusal.description} if refusal else {}
-    found: dict[str, str] = {}
-    for error in refusal.errors:
-        found.setdefault(field_of(error.pointer), error.description)
-    return found
 
 
 class ArgumentField(NamedTuple):
@@ -163,39 +123,138 @@ def form_key(page: str, members: Mapping[str, Any]) -> str:
     return hashlib.sha256(page.encode() + b"." + sent).hexdigest()
 
 
+_GOALS: Final[Mapping[Literal["target", "walk_away"], str]] = {"target": "target", "walk_away": "limit"}
+"""The members of the negotiation that the fields of each issue change, and what these fields begin with."""
+_CHANGED: Final = (
+    "This negotiation was changed while you typed, so nothing is saved yet. Your figures are still here: "
+    "look at what is new above, then save again."
+)
+BELOW_ALTERNATIVE: Final = "alternative_reason"
+MAX_WEIGHT: Final = 10
+
+
 @dataclass(frozen=True, slots=True)
-class ValueField:
-    """The field for a value of an issue: a choice where it has `options`, else a text or a day."""
+class LimitsForm:
+    """The form: what all fields hold, and what is wrong."""
 
-    name: str
-    id: str
-    label: str
-    unit: str
-    value: str
-    options: Sequence[tuple[str, str]]
-    input_type: str
-    fault: str
+    typed: Mapping[str, str]
+    faults: Mapping[str, str]
+    price_unit: str
+    is_open: bool
+    argument_fields: Sequence[ArgumentField] = ARGUMENT_FIELDS
 
 
-def value_field(
-    issue: Mapping[str, Any],
-    view: NegotiationView,
-    words: NegotiationWords,
-    *,
-    name: str,
-    id: str,
-    label: str,
-    typed: Mapping[str, str],
-    faults: Mapping[str, str],
-) -> ValueField:
-    """The field of this name for values of an issue of the negotiation `view`."""
-    return ValueField(
-        name,
-        id,
-        label,
-        issue_unit(view, issue),
-        typed.get(name, ""),
-        issue_options(issue, words),
-        "date" if issue["type"] == "date" else "text",
-        faults.get(name, ""),
-    )
+def limits_form(view: NegotiationView, words: NegotiationWords, form: RefusedForm = NO_FORM) -> LimitsForm:
+    """The form with what is known, or with what was sent and refused."""
+    shown = {"reason": "", **limit_values(view), **form.typed}
+    if isinstance(form.refusal, PreconditionFailed):
+        faults = {"": _CHANGED}
+    else:
+        facts = _arguments(form.typed, view)
+        faults = form.faults(lambda pointer: _field_of(pointer, facts))
+    if BELOW_ALTERNATIVE in faults:
+        faults[BELOW_ALTERNATIVE] = faults[BELOW_ALTERNATIVE].partition(MEANT)[0]
+    price_unit = (view["currency"] or "") if words.terms.price else ""
+    return LimitsForm(shown, faults, price_unit, is_open=bool(form.typed))
+
+
+def limit_values(view: NegotiationView) -> dict[str, str]:
+    """What the fields hold for a negotiation as the API answers it."""
+    found = {
+        "deadline": (view["deadline"] or "")[:10],
+        "alternative": (view["batna"] or {}).get("description") or "",
+        "alternative_price": price_of_alternative(view),
+        **argument_texts(view.get("arguments") or ()),
+    }
+    for issue in view["issues"]:
+        name, text = issue["name"], amount_as_typed if issue["type"] == "money" else value_text
+        found[f"weight:{name}"] = f"{_slider(view, issue):g}"
+        found |= {f"{goal}:{name}": text(package_of(view[member]).get(name)) for member, goal in _GOALS.items()}
+    return found
+
+
+def limits_patch(typed: Mapping[str, str], view: NegotiationView, words: NegotiationWords) -> Members:
+    """The merge patch of what was changed; raises `UnreadFields`."""
+    known, faults, patch = limit_values(view), dict[str, str](), Members()
+    changed = {name: text.strip() for name, text in typed.items() if text.strip() != known.get(name, "")}
+    for member, goal in _GOALS.items():
+        package: Members = {}
+        for issue in words.terms.issues:
+            name = f"{goal}:{issue.name}"
+            if name in changed:
+                try:
+                    text = changed[name]
+                    package[issue.name] = read_entered_value(text, issue, words.terms.currency) if text else None
+                except ValueError as fault:
+                    faults[name] = str(fault)
+        if package:
+            patch[member] = _worth_patch(view[member], package)
+    if any(f"weight:{issue['name']}" in changed for issue in view["issues"]):
+        patch["issues"] = [_weighted(issue, typed, view) for issue in view["issues"]]
+    if "deadline" in changed:
+        patch["deadline"] = changed["deadline"] or None
+    if "alternative" in changed or "alternative_price" in changed:
+        said, price = (typed.get(name, "").strip() for name in ("alternative", "alternative_price"))
+        try:
+            patch["batna"] = alternative_patch(said, price, view, words)
+        except ValueError as fault:
+            faults["alternative_price"] = str(fault)
+    if (facts := _arguments(typed, view)) != (view.get("arguments") or []):
+        patch["arguments"] = facts
+    if reason := typed.get("reason", "").strip():
+        patch["walk_away"] = {**(patch.get("walk_away") or {}), "override_reason": reason}
+    if faults:
+        raise UnreadFields(faults)
+    return patch
+
+
+def _arguments(typed: Mapping[str, str], view: NegotiationView) -> list[Members]:
+    """The facts that speak for the user as the form leaves them; those of the view where it changes none."""
+    stored, known = view.get("arguments") or [], limit_values(view)
+    before, after = (typed_arguments(texts, stored) for texts in (known, {**known, **typed}))
+    return stored if before == after else after
+
+
+def _worth_patch(given: Mapping[str, Any] | None, package: Members) -> Members | None:
+    """The patch of a target or walk-away; null where no value is left."""
+    merged = {**package_of(given), **package}
+    if all(value is None for value in merged.values()):
+        return None
+    return {"package": package, **({"utility": None} if given and "utility" in given else {})}
+
+
+def _weighted(issue: Mapping[str, Any], typed: Mapping[str, str], view: NegotiationView) -> Members:
+    """An issue as it is sent, with its new weight, which takes the place of a worth in money.
+
+    A limit that follows from the walk-away is not sent.
+    """
+    unsent = ("weight_given", "worth")
+    sent = {name: value for name, value in issue.items() if name not in unsent and value not in (None, [])}
+    if issue["options"]:
+        sent["options"] = [{name: one[name] for name in ("value", "utility")} for one in issue["options"]]
+    if issue["limit"] == package_of(view["walk_away"]).get(issue["name"]):
+        sent.pop("limit", None)
+    try:
+        sent["weight"] = float(typed.get(f"weight:{issue['name']}", ""))
+    except ValueError:
+        sent["weight"] = _slider(view, issue)
+    return sent
+
+
+def _slider(view: NegotiationView, issue: Mapping[str, Any]) -> float:
+    """The weight on the slider, from 0 to 10: as it was given where that fits, else its share of the largest."""
+    given = [one["weight_given"] for one in view["issues"]]
+    if all(weight is not None and weight <= MAX_WEIGHT for weight in given) and max(given) > 1:
+        return float(issue["weight_given"])
+    most = max(one["weight"] for one in view["issues"]) or 1.0
+    return round(issue["weight"] / most * MAX_WEIGHT * 2) / 2
+
+
+def _field_of(pointer: str, arguments: Sequence[Members]) -> str:
+    first, *rest = pointer.lstrip("/").split("/")
+    if first == "arguments":
+        return argument_field(pointer, arguments)
+    goal = {**_GOALS}.get(first)
+    if goal and len(rest) > 1:
+        return f"{goal}:{rest[1]}"
+    return {"walk_away": BELOW_ALTERNATIVE, "deadline": "deadline", "batna": "alternative_price"}.get(first, "")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from negotiator.console.negotiation_words import NegotiationWords, day_text, object_member
+from negotiator.console.negotiation_words import NegotiationWords, object_member
 from negotiator.console.page_calls import Members
 from negotiator.console.talk.workspace_fields import package_of
 from negotiator.negotiations.schemas_advice import AskedInput, LeverageView, NextMoveView
@@ -40,47 +40,12 @@ def heard_words(offer: OfferView) -> str:
     return rationale[start : end + 1] if 0 <= start < end else ""
 
 
-KINDS: Final[dict[str, str]] = {
-    "offer": "offered",
-    "counter": "offered",
-    "final": "offered, as the last word,",
-    "withdrawal": "took an offer back",
-    "acceptance": "accepted",
-    "rejection": "said no",
-}
-
-
 def worth_text(worth: IntervalView | None) -> str:
     """What an offer is worth to the user, of 100: `73`, or `11 to 51` where it leaves something open; empty without."""
     if worth is None:
         return ""
     low, high = of_100(worth["low"]), of_100(worth["high"])
     return str(low) if low == high else f"{low} to {high}"
-
-
-def offer_said(offer: OfferView, words: NegotiationWords) -> str:
-    """What a side did, in a few words: `You offered €45`."""
-    who, package = "You" if offer["by"] == "me" else words.them, offer["package"]
-    if package is None and offer["kind"] == "withdrawal":
-        return f"{who} did not offer what was heard"
-    said = f"{who} {KINDS[offer['kind']]}"
-    return f"{said} {words.package(package, with_total=False)}" if package else said
-
-
-def offer_notes(offer: OfferView, words: NegotiationWords) -> list[str]:
-    """Conditions, validity, the reason that was given, and the reason for passing the limit."""
-    found = [f"Condition: {condition}" for condition in offer["conditions"]]
-    if offer["valid_until"]:
-        found.append(f"Holds until {day_text(offer['valid_until'])}")
-    if offer["source"] == DETECTED and (heard := heard_words(offer)):
-        found.append(f"Heard on the call: {heard}")
-    elif offer["rationale"]:
-        found.append(offer["rationale"])
-    if passed := words.past_limits(offer["past_limits"]):
-        found.append(passed)
-    if offer["override"]:
-        found.append(f"Beyond your limit on purpose: {offer['override']['reason']}")
-    return found
 
 
 ACTIONS: Final[dict[str, str]] = {"counter": "Propose", "accept": "Accept their offer", "walk_away": "Walk away"}

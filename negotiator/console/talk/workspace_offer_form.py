@@ -1,6 +1,6 @@
 """The form of a negotiation's page that records what a side did: its fields, how it is read, and its refusals; pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -8,10 +8,11 @@ import orjson
 
 from negotiator.advice.passed_limits import past_limits_view
 from negotiator.base.errors import Conflict, Refusal, ValidationFailed
-from negotiator.console.entered_numbers import read_entered_value
-from negotiator.console.negotiation_words import NegotiationWords
+from negotiator.console.form_fields import read_entered_value
+from negotiator.console.negotiation_words import NegotiationWords, table
 from negotiator.console.page_calls import Members
-from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, ValueField, value_field, value_text
+from negotiator.console.page_router import NO_FORM, RefusedForm, UnreadFields
+from negotiator.console.talk.workspace_fields import value_text
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 from negotiator.terms.limits import is_below_floor
 
@@ -21,14 +22,7 @@ PACKAGE_FIELD: Final = "package"
 OFFERS: Final = frozenset({"offer", "counter", "final"})
 AGREED: Final = "agreed"
 """The choice that records what was agreed: their offer, and the user's acceptance of it."""
-KINDS: Final = {
-    "offer": "Made an offer",
-    AGREED: "We agreed on this",
-    "final": "Made a last offer, take it or leave it",
-    "acceptance": "Said yes to the other side's offer",
-    "rejection": "Said no",
-    "withdrawal": "Took their own offer back",
-}
+KINDS: Final = table("offer_choices")
 """What a side can do, in the order of the form."""
 _BEYOND: Final = frozenset({"below_walk_away", "constraint_violated"})
 """Refusals that a person may insist against."""
@@ -46,13 +40,12 @@ _FIELDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OfferForm:
-    """The form: its fields, what was typed, what is wrong with it, and whether the user may insist.
+    """The form: what was typed, what is wrong with it, and whether the user may insist.
 
     `first` is the id of the first field, `focus` that of the field to mend. `live` has the ids of the offers that
     stand, by side.
     """
 
-    fields: Sequence[ValueField]
     typed: Mapping[str, str]
     faults: Mapping[str, str]
     refused: str
@@ -62,8 +55,8 @@ class OfferForm:
     live: Mapping[str, str]
 
 
-def read_offer(form: Mapping[str, str], words: NegotiationWords) -> tuple[Members, dict[str, str]]:
-    """The members of `record_offer`, and a sentence for each field that cannot be read.
+def read_offer(form: Mapping[str, str], words: NegotiationWords) -> Members:
+    """The members of `record_offer`; raises `UnreadFields`.
 
     What answers an offer carries no values, only the id of the offer that stood.
     """
@@ -91,7 +84,9 @@ def read_offer(form: Mapping[str, str], words: NegotiationWords) -> tuple[Member
         members["rationale"] = rationale
     if form.get("override"):
         members |= {"override": True, "reason": form.get("reason", "").strip() or None}
-    return members, faults
+    if faults:
+        raise UnreadFields(faults)
+    return members
 
 
 def past_limits_conflict(
@@ -143,31 +138,17 @@ def offer_form(
     view: NegotiationView, words: NegotiationWords, live: Mapping[str, str], form: RefusedForm = NO_FORM
 ) -> OfferForm:
     """The form, empty or with what was typed and refused. `live` has the ids of the offers that stand, by side."""
-    faults = form.faults_by_field(_field_of)
+    faults = form.faults(_field_of)
     sent = {f"{ISSUE_FIELD}{name}": value_text(value) for name, value in _whole_offer(form.typed).items()}
-    fields = [
-        value_field(
-            issue,
-            view,
-            words,
-            name=f"{ISSUE_FIELD}{issue['name']}",
-            id=f"answer-{place}",
-            label=words.label(issue["name"]),
-            typed={**form.typed, **sent},
-            faults=faults,
-        )
-        for place, issue in enumerate(view["issues"])
-    ]
-    ids = {field.name: field.id for field in fields}
+    ids = {f"{ISSUE_FIELD}{issue['name']}": f"answer-{place}" for place, issue in enumerate(view["issues"])}
     wrong = next((ids.get(name, f"answer-{name}") for name in faults if name), "")
     insist = _insist(form.refusal, words)
     return OfferForm(
-        fields,
-        form.typed,
+        {**form.typed, **sent},
         faults,
         "" if insist else faults.get("", ""),
         insist,
-        fields[0].id if fields else "answer-rationale",
+        "answer-0" if ids else "answer-rationale",
         "answer-reason" if insist else wrong,
         live,
     )

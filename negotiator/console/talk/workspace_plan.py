@@ -186,11 +186,11 @@ MAX_VERSIONS: Final = 100
 
 
 async def plan_part(
-    calls: PageCalls, session: SignedInSession, negotiation: str, history: Sequence[tuple[EventView, str]]
+    calls: PageCalls, session: SignedInSession, negotiation: str, history: Sequence[EventView]
 ) -> Members:
     """What the template of the part reads: the newest plan, all versions, and what happened since it was made.
 
-    `history` has the events, newest first, with their sentences.
+    `history` has the events, newest first.
     """
     heads = await plan_heads(calls, session, negotiation)
     if not heads:
@@ -200,7 +200,7 @@ async def plan_part(
         "plan": newest,
         "plan_html": plan_html(await plan_markdown_of(calls, session, negotiation, newest["id"])),
         "versions": heads,
-        "since": [said for event, said in reversed(history) if event["revision"] > newest["made_from_revision"]],
+        "since": [event for event in reversed(history) if event["revision"] > newest["made_from_revision"]],
     }
 
 

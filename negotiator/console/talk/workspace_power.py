@@ -6,10 +6,11 @@ from typing import Any, Final, Literal
 
 from negotiator.advice.leverage.factor_words import FACTOR_WORDS, NEARLY_EVEN, size_of_shift
 from negotiator.console import charts as drawing
-from negotiator.console.entered_numbers import read_entered
+from negotiator.console.form_fields import read_entered
 from negotiator.console.negotiation_words import NegotiationWords, object_member
 from negotiator.console.page_calls import Members
-from negotiator.console.talk.workspace_fields import NO_FORM, RefusedForm, alternative_patch, price_of_alternative
+from negotiator.console.page_router import NO_FORM, RefusedForm, UnreadFields
+from negotiator.console.talk.workspace_fields import alternative_patch, price_of_alternative
 from negotiator.negotiations.schemas_advice import LeverageSummaryView, LeverageView
 from negotiator.negotiations.schemas_negotiations import NegotiationView
 
@@ -99,10 +100,8 @@ def fact_value(factor: str, side: Side, view: NegotiationView) -> tuple[str, str
     return min(found.choices, key=lambda one: abs(float(one[0]) - value))[0], ""
 
 
-def fact_patches(
-    form: Mapping[str, str], view: NegotiationView, words: NegotiationWords
-) -> tuple[Members, dict[str, str]]:
-    """The merge patch of all answers that are new, and a sentence for each field that cannot be read.
+def fact_patches(form: Mapping[str, str], view: NegotiationView, words: NegotiationWords) -> Members:
+    """The merge patch of all answers that are new; raises `UnreadFields`.
 
     A field that is emptied makes its fact unknown.
     """
@@ -126,7 +125,9 @@ def fact_patches(
         for parent in parents:
             place = place.setdefault(parent, {})
         place[last] = value
-    return patch, faults
+    if faults:
+        raise UnreadFields(faults)
+    return patch
 
 
 def _read(factor: str, found: FactInput, text: str) -> Any:
@@ -282,5 +283,5 @@ def _question(
         FACT_INPUTS[factor, side],
         form.typed.get(name, value),
         form.typed.get(f"{name}.text", text),
-        form.faults.get(name, ""),
+        form.faults(faulty_fact).get(name, ""),
     )

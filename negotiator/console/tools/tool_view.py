@@ -7,57 +7,18 @@ from typing import Any, Final
 
 import orjson
 
+from negotiator.console.negotiation_words import table
 from negotiator.console.page_calls import Members
 from negotiator.directory.catalogue_pages import KIND_NAMES
 from negotiator.directory.taxonomy import TAXONOMY
 
 KINDS: Final[Mapping[str, str]] = {**KIND_NAMES}
-SIGN_IN: Final[Mapping[str, str]] = {
-    "none": "None needed",
-    "api_key": "API key",
-    "oauth2": "Account (OAuth)",
-    "other": "Another way",
-}
-PRICES: Final[Mapping[str, str]] = {
-    "free": "Free",
-    "freemium": "Free to start",
-    "paid": "Paid",
-    "open_source": "Free, open source",
-    "usage": "By use",
-}
-INTERFACES: Final[Mapping[str, str]] = {
-    "streamable-http": "MCP over HTTP",
-    "sse": "MCP over SSE",
-    "stdio": "MCP on your computer",
-    "rest": "REST API",
-    "a2a": "Agent to agent (A2A)",
-    "cli": "Command line",
-    "web": "Website",
-}
+SIGN_IN: Final = table("tool_sign_ins")
+PRICES: Final = table("tool_prices")
+INTERFACES: Final = table("tool_interfaces")
 _NEEDS_ADDRESS: Final = frozenset({"streamable-http", "sse"})
 CATEGORIES: Final[Mapping[str, str]] = {slug: each.name for slug, each in TAXONOMY.items()}
-FACT_NAMES: Final[Mapping[str, str]] = {
-    "*": "Everything",
-    "name": "Name",
-    "summary": "Summary",
-    "description": "Description",
-    "kind": "Kind",
-    "category": "Category",
-    "subcategories": "Used for",
-    "tags": "Tags",
-    "homepage_url": "Home page",
-    "docs_url": "Documentation",
-    "repository": "Source code",
-    "interfaces": "Ways to call it",
-    "packages": "Packages",
-    "auth": "How to sign in",
-    "pricing": "Price",
-    "licence": "Licence",
-    "open_source": "Open source",
-    "publisher": "Publisher",
-    "external_ids": "Names elsewhere",
-    "version": "Version",
-}
+FACT_NAMES: Final = table("tool_members")
 """The members of a record."""
 
 

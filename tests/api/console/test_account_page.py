@@ -76,15 +76,12 @@ async def test_browsers_are_listed_and_ended_one_or_all(browsers: Browsers, acco
 
 @pytest.mark.asyncio
 async def test_an_operator_s_new_password_signs_everybody_out(
-    browsers: Browsers, account: Account, change: Change
+    browser: FormBrowser, ada: str, account: Account, change: Change
 ) -> None:
-    user_id = await account()
-    browser = browsers()
-    await browser.sign_in()
     hashed = user_queries.hash_password(NEW)
 
     def unit(tx: Transaction) -> None:
-        user_queries.set_password(tx, user_id, hashed, actor="operator")
+        user_queries.set_password(tx, ada, hashed, actor="operator")
 
     await change(unit)
     assert (await browser.open("/account")).status_code == 303

@@ -109,20 +109,6 @@ async def test_only_administrators_see_and_do_anything(
 
 
 @pytest.mark.asyncio
-async def test_no_form_works_without_its_token_or_from_elsewhere(admin: FormBrowser, browsers: Browsers) -> None:
-    token = await admin.token("/admin/people")
-    for form in FORMS:
-        path = f"/admin/{form}"
-        assert (await admin.client.post(path, data={})).status_code == 403
-        other = {"csrf": await browsers().token("/sign-in")}
-        assert (await admin.client.post(path, data=other)).status_code == 403
-        evil = {"origin": "https://evil.example"}
-        answer = await admin.client.post(path, data={"csrf": token}, headers=evil)
-        assert answer.status_code == 403
-        assert (await admin.open(path)).status_code == 405
-
-
-@pytest.mark.asyncio
 async def test_without_mail_an_invitation_is_a_link_to_hand_over(
     admin: FormBrowser, browsers: Browsers, change: Change
 ) -> None:

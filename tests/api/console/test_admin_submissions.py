@@ -10,7 +10,7 @@ from negotiator.directory import catalogue_queries
 from negotiator.directory.tool_record import ToolRecord
 from negotiator.store.statement import Transaction
 from negotiator.users import user_queries
-from tests.conftest import Account, Browsers, Change
+from tests.conftest import Browsers, Change
 from tests.helpers.form_browser import PASSWORD, FormBrowser
 
 QUEUE = "/admin/submissions"
@@ -52,12 +52,9 @@ async def decided(browser: FormBrowser, key: str, move: str, **fields: str) -> h
 
 @pytest.mark.asyncio
 async def test_a_submission_is_approved_in_the_queue_and_found_in_the_search(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, change: Change
+    browser: FormBrowser, browsers: Browsers, client: httpx2.AsyncClient, change: Change
 ) -> None:
-    await account()
-    ada = browsers()
-    await ada.sign_in()
-    first, second = await sent(ada, "Quiver"), await sent(ada, "Bow")
+    first, second = await sent(browser, "Quiver"), await sent(browser, "Bow")
     root = await administrator(browsers, change)
     queue = (await root.open(QUEUE)).text
     assert queue.index("Quiver") < queue.index("Bow")
@@ -69,33 +66,30 @@ async def test_a_submission_is_approved_in_the_queue_and_found_in_the_search(
     assert answer.headers["location"].endswith(f"{QUEUE}/{second}?decided=approved")
     found = (await client.get("/api/v1/tools?query=quiver")).json()["items"]
     assert [tool["name"] for tool in found] == ["Quiver"]
-    assert "Listed" in (await ada.open(f"/tools/submissions/{first}")).text
+    assert "Listed" in (await browser.open(f"/tools/submissions/{first}")).text
     again = await root.send(f"{QUEUE}/{first}/approve", on=f"{QUEUE}/{second}", revision="2")
     assert again.status_code == 409
 
 
 @pytest.mark.asyncio
 async def test_a_refusal_needs_a_reason_and_a_request_its_text(
-    browsers: Browsers, account: Account, change: Change
+    browser: FormBrowser, browsers: Browsers, change: Change
 ) -> None:
-    await account()
-    ada = browsers()
-    await ada.sign_in()
-    first, second = await sent(ada, "Quiver"), await sent(ada, "Bow")
+    first, second = await sent(browser, "Quiver"), await sent(browser, "Bow")
     root = await administrator(browsers, change)
     assert "Choose a reason." in (await decided(root, first, "reject", note="No")).text
     await decided(root, first, "reject", reason="spam", note="An advert")
-    assert "It reads like advertising" in (await ada.open(f"/tools/submissions/{first}")).text
+    assert "It reads like advertising" in (await browser.open(f"/tools/submissions/{first}")).text
     assert "Say what is to be changed." in (await decided(root, second, "send-back")).text
     await decided(root, second, "send-back", note="Which notes?")
-    assert "Which notes?" in (await ada.open(f"/tools/submissions/{second}")).text
+    assert "Which notes?" in (await browser.open(f"/tools/submissions/{second}")).text
     stale = await decided(root, second, "reject", reason="spam", revision="1")
     assert "It was changed meanwhile." in stale.text
 
 
 @pytest.mark.asyncio
 async def test_a_correction_shows_what_was_and_what_would_be(
-    browsers: Browsers, account: Account, change: Change
+    browser: FormBrowser, browsers: Browsers, change: Change
 ) -> None:
     record = {
         "name": "Quiver",
@@ -105,11 +99,8 @@ async def test_a_correction_shows_what_was_and_what_would_be(
         "homepage_url": "https://quiver.org/",
     }
     tool: Any = await change(lambda tx: catalogue_queries.put(tx, ToolRecord.model_validate(record), actor="tests"))
-    await account()
-    ada = browsers()
-    await ada.sign_in()
     form = f"/tools/{tool.slug}/change"
-    answer = await ada.send(form, on=form, **{**record, "summary": "Searches notes"})
+    answer = await browser.send(form, on=form, **{**record, "summary": "Searches notes"})
     key = answer.headers["location"].rpartition("/")[2]
     root = await administrator(browsers, change)
     page = (await root.open(f"{QUEUE}/{key}")).text
@@ -118,18 +109,13 @@ async def test_a_correction_shows_what_was_and_what_would_be(
 
 
 @pytest.mark.asyncio
-async def test_only_administrators_see_and_decide(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient
-) -> None:
-    await account()
-    ada = browsers()
-    await ada.sign_in()
-    key = await sent(ada, "Quiver")
+async def test_only_administrators_see_and_decide(browser: FormBrowser, client: httpx2.AsyncClient) -> None:
+    key = await sent(browser, "Quiver")
     for page in (QUEUE, f"{QUEUE}/{key}"):
-        assert (await ada.open(page)).status_code == 403
+        assert (await browser.open(page)).status_code == 403
         assert (await client.get(page)).status_code == 303
     for move in ("approve", "reject", "send-back"):
         path = f"{QUEUE}/{key}/{move}"
-        answer = await ada.send(path, on=FORM, revision="1", reason="spam", note="x")
+        answer = await browser.send(path, on=FORM, revision="1", reason="spam", note="x")
         assert answer.status_code == 403
-    assert "A person looks at it" in (await ada.open(f"/tools/submissions/{key}")).text
+    assert "A person looks at it" in (await browser.open(f"/tools/submissions/{key}")).text

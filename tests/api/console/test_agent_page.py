@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from negotiator.console.people.scope_words import WORDS
-from tests.conftest import Account, Browsers, Clock, Register
+from tests.conftest import Clock, Register
 from tests.helpers.agents_page import CODE, claimed
 from tests.helpers.form_browser import FormBrowser, redirect_path
 
@@ -32,11 +32,8 @@ async def bound(
 
 @pytest.mark.asyncio
 async def test_the_page_shows_what_was_refused_and_what_to_do_about_it(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
+    browser: FormBrowser, client: httpx2.AsyncClient, register: Register
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     page, bearer = await bound(browser, client, register, "advise")
     assert "None yet. Ask it" in (await browser.open(page)).text
     for _ in range(3):
@@ -59,11 +56,8 @@ async def test_the_page_shows_what_was_refused_and_what_to_do_about_it(
 
 @pytest.mark.asyncio
 async def test_the_page_shows_the_negotiations_and_memories_that_it_touched(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
+    browser: FormBrowser, client: httpx2.AsyncClient, register: Register
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     page, bearer = await bound(browser, client, register, "negotiate")
     made = (await client.post("/api/negotiations", json=LAPTOPS, headers=bearer)).json()
     text = "Acme gives way on price in the last week of a quarter."
@@ -78,11 +72,8 @@ async def test_the_page_shows_the_negotiations_and_memories_that_it_touched(
 
 @pytest.mark.asyncio
 async def test_renewing_gives_it_the_time_that_it_had_when_it_was_bound(
-    clock: Clock, browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
+    clock: Clock, browser: FormBrowser, client: httpx2.AsyncClient, register: Register
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     page, _ = await bound(browser, client, register, "advise")
     assert "Until 14 February 2027 if it stays idle, 14 July 2027" in (await browser.open(page)).text
     clock.advance(20 * 86_400)
@@ -97,11 +88,8 @@ async def test_renewing_gives_it_the_time_that_it_had_when_it_was_bound(
 
 @pytest.mark.asyncio
 async def test_an_ended_agent_keeps_its_page_and_nothing_else(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
+    browser: FormBrowser, client: httpx2.AsyncClient, register: Register
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     page, bearer = await bound(browser, client, register, "advise")
     await client.get("/api/negotiations", headers=bearer)
     await browser.send(f"{page}/revoke", on=page)

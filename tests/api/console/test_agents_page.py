@@ -10,10 +10,11 @@ from negotiator.agents import registration
 from negotiator.compose.application import build_application
 from negotiator.config.settings import Settings
 from negotiator.console.people.agents_page import PAGE_SIZE
-from tests.conftest import Account, Browsers, Change, Clock, Mint, Register
+from tests.conftest import Change, Clock, Mint, Register
 from tests.helpers.agents_page import CODE, claimed, made
 from tests.helpers.fake_issuer import FakeIssuer
 from tests.helpers.fake_issuer import registration as registering
+from tests.helpers.form_browser import FormBrowser
 
 
 @pytest.mark.asyncio
@@ -29,11 +30,8 @@ from tests.helpers.fake_issuer import registration as registering
     ],
 )
 async def test_a_code_that_cannot_be_is_refused_on_the_page(
-    browsers: Browsers, account: Account, fields: dict[str, str], said: str
+    browser: FormBrowser, fields: dict[str, str], said: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     usual = {"label": "", "life": "600", "purpose": "own"}
     told = {**usual, "scope__negotiations:read": "on", **fields}
     page = await browser.send("/agents/codes", on="/agents", **told)
@@ -45,18 +43,14 @@ async def test_a_code_that_cannot_be_is_refused_on_the_page(
 @pytest.mark.asyncio
 async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
     clock: Clock,
+    browser: FormBrowser,
     application: Starlette,
     client: httpx2.AsyncClient,
-    browsers: Browsers,
-    account: Account,
     register: Register,
     change: Change,
     settings: Settings,
 ) -> None:
     del application
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     bound = await claimed(client, await register("scout"), await made(browser))
     credentials = build_application(settings).services.credentials
     await credentials._store.start()  # pyright: ignore[reportPrivateUsage]
@@ -82,11 +76,8 @@ async def test_an_agent_shows_when_it_was_last_seen_and_when_its_token_ran_out(
 
 @pytest.mark.asyncio
 async def test_long_lists_come_in_pages(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register, mint: Mint
+    browser: FormBrowser, client: httpx2.AsyncClient, register: Register, mint: Mint
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     for number in range(PAGE_SIZE + 2):
         _, code = await mint("ada@example.com", label=f"label {number}.")
         await claimed(client, await register(f"agent {number}."), code)
@@ -102,13 +93,10 @@ async def test_long_lists_come_in_pages(
 
 @pytest.mark.asyncio
 async def test_an_agent_that_an_issuer_vouched_for_says_so(
-    clock: Clock, idp: FakeIssuer, client: httpx2.AsyncClient, browsers: Browsers, account: Account, change: Change
+    clock: Clock, browser: FormBrowser, idp: FakeIssuer, client: httpx2.AsyncClient, change: Change
 ) -> None:
     del clock, change
     assertion = idp.assertion(email="new@corp.example", email_verified=True)
     answer = await client.post("/api/agent/register", json=registering(assertion))
     assert answer.status_code == 201, answer.text
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     assert idp.name not in (await browser.open("/agents")).text, "it is somebody else's"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from negotiator.console.guides_content import EXAMPLE_BASE, JOBS, SIGNING_CLIENTS, all_guides
-from tests.conftest import Account, Browsers
+from tests.helpers.form_browser import FormBrowser
 from tests.helpers.guide_snippets import fences
 from tests.live.hosts.guides import PROGRAMS
 
@@ -82,12 +82,7 @@ def test_every_link_between_guides_leads_to_a_heading_that_is_there() -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_agents_page_shows_what_the_guides_say_and_links_to_them(
-    browsers: Browsers, account: Account
-) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_the_agents_page_shows_what_the_guides_say_and_links_to_them(browser: FormBrowser) -> None:
     page = (await browser.open("/agents")).text
     assert EXAMPLE_BASE not in page
     assert "claude mcp add --transport http negotiator https://negotiator.example/mcp" in page

@@ -33,11 +33,8 @@ def state_path(page: str) -> str:
 
 @pytest.mark.asyncio
 async def test_an_agent_that_does_what_the_text_says_is_bound_with_the_purpose(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     page = await code_page(browser)
     found = re.search('<pre id="instructions"[^>]*>(.*?)</pre>', page, re.DOTALL)
     assert found
@@ -56,11 +53,8 @@ async def test_an_agent_that_does_what_the_text_says_is_bound_with_the_purpose(
 
 @pytest.mark.asyncio
 async def test_the_page_turns_to_the_agent_by_itself_and_rests_while_nothing_changes(
-    clock: Clock, browsers: Browsers, account: Account, client: httpx2.AsyncClient, register: Register
+    clock: Clock, browser: FormBrowser, client: httpx2.AsyncClient, register: Register
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     page = await code_page(browser)
     assert "10 minutes left" in page
     asked = state_path(page)
@@ -81,10 +75,7 @@ async def test_the_page_turns_to_the_agent_by_itself_and_rests_while_nothing_cha
 
 
 @pytest.mark.asyncio
-async def test_a_code_that_ran_out_says_so_and_asks_no_more(clock: Clock, browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_a_code_that_ran_out_says_so_and_asks_no_more(clock: Clock, browser: FormBrowser) -> None:
     asked = state_path(await code_page(browser))
     waits = await browser.open(asked.partition("?")[0])
     assert "Waiting for your agent" in waits.text
@@ -96,10 +87,7 @@ async def test_a_code_that_ran_out_says_so_and_asks_no_more(clock: Clock, browse
 
 
 @pytest.mark.asyncio
-async def test_a_code_of_someone_else_is_not_there(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_a_code_of_someone_else_is_not_there(browser: FormBrowser, browsers: Browsers, account: Account) -> None:
     asked = state_path(await code_page(browser))
     await account("eve@example.com")
     other = browsers()
@@ -110,10 +98,7 @@ async def test_a_code_of_someone_else_is_not_there(browsers: Browsers, account: 
 
 
 @pytest.mark.asyncio
-async def test_the_qr_code_is_part_of_the_page(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_the_qr_code_is_part_of_the_page(browser: FormBrowser) -> None:
     page = await code_page(browser)
     assert 'class="qr-code"' in page
     assert "style=" not in page

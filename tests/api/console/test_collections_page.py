@@ -55,12 +55,7 @@ def revision(page: str) -> str:
 
 
 @pytest.mark.asyncio
-async def test_a_collection_is_ordered_noted_renamed_and_deleted(
-    browsers: Browsers, account: Account, change: Change
-) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_a_collection_is_ordered_noted_renamed_and_deleted(browser: FormBrowser, change: Change) -> None:
     assert "keeps tools that belong together" in (await browser.open(ALL)).text
     path, (first, second) = await made(browser, change)
     assert order((await browser.open(path)).text) == ["Quiver", "Bow"]
@@ -88,11 +83,8 @@ async def test_a_collection_is_ordered_noted_renamed_and_deleted(
 
 @pytest.mark.asyncio
 async def test_a_link_opens_a_collection_until_it_is_ended(
-    browsers: Browsers, account: Account, client: httpx2.AsyncClient, change: Change
+    browser: FormBrowser, client: httpx2.AsyncClient, change: Change
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     path, _ = await made(browser, change)
     now = revision((await browser.open(path)).text)
     await browser.send(f"{path}/share", on=path, share="yes", revision=now)
@@ -116,11 +108,8 @@ async def test_a_link_opens_a_collection_until_it_is_ended(
 
 @pytest.mark.asyncio
 async def test_a_private_collection_of_another_is_not_there(
-    browsers: Browsers, account: Account, change: Change
+    browser: FormBrowser, browsers: Browsers, account: Account, change: Change
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     path, (first, _) = await made(browser, change)
     await account("eve@example.com")
     eve = browsers()
@@ -129,5 +118,3 @@ async def test_a_private_collection_of_another_is_not_there(
     for form in (path, f"{path}/share", f"{path}/delete", f"{path}/items/{first}/remove"):
         answer = await eve.send(form, on=ALL, name="Mine", share="yes", revision="1")
         assert answer.status_code == 404, form
-    forged = await browser.send(path, on=path, name="x", csrf="wrong")
-    assert forged.status_code == 403

@@ -9,6 +9,7 @@ import pytest
 
 from negotiator.console.guides_content import GUIDE_OF_PAGE, GUIDES, all_guides, guide_of_page, search_guides
 from tests.conftest import Account, Browsers
+from tests.helpers.form_browser import FormBrowser
 
 ENTRANCE = "/docs"
 PAGE = "/docs/guides"
@@ -128,10 +129,7 @@ async def test_commands_name_this_service_and_can_be_copied(browsers: Browsers) 
 
 
 @pytest.mark.asyncio
-async def test_a_page_links_to_its_guide(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_a_page_links_to_its_guide(browser: FormBrowser, account: Account) -> None:
     for path in ("/", "/negotiations/new", "/agents", "/memories", "/account"):
         shown = (await browser.open(path)).text
         assert f'href="{PAGE}/{guide_of_page(path)}">What is this page?' in shown

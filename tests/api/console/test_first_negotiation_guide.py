@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from tests.conftest import Account, Browsers
-from tests.helpers.form_browser import redirect_path
+from tests.conftest import Browsers
+from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.preparation_pages import fields_of
 
 CONSOLE = resources.files("negotiator.console")
@@ -49,10 +49,7 @@ def test_every_button_that_the_guide_names_is_on_a_page() -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_case_of_the_guide_goes_as_it_says(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_the_case_of_the_guide_goes_as_it_says(browser: FormBrowser) -> None:
     new = "/negotiations/new"
     page = (await browser.open(new)).text
     sent = {**fields_of(page), "kind": "purchase", "do": "kind"}

@@ -5,6 +5,7 @@ import pytest
 
 from tests.conftest import Account, Browsers, Register, bearer
 from tests.helpers.agents_page import claimed, made
+from tests.helpers.form_browser import FormBrowser
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
 PAGE = "/go"
@@ -44,10 +45,9 @@ async def test_everything_of_the_user_s_is_found_and_nothing_of_others(
 
 
 @pytest.mark.asyncio
-async def test_pages_and_guides_are_found_and_the_box_gets_results_alone(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_pages_and_guides_are_found_and_the_box_gets_results_alone(
+    browser: FormBrowser, account: Account
+) -> None:
     whole = await browser.open(f"{PAGE}?q=agents")
     assert "<h1>Go to</h1>" in whole.text
     assert 'href="/agents"' in whole.text

@@ -8,29 +8,20 @@ import pytest
 
 from tests.conftest import Account, Browsers, Clock, Register
 from tests.contract.requirements import covers
-from tests.helpers.form_browser import redirect_path
-from tests.helpers.negotiating_agent import bound_agent, offer_price, open_golf
-
-
-def text_of(page: httpx2.Response) -> str:
-    """What a page says, on one line."""
-    return " ".join(unescape(re.sub("<[^>]*>", " ", page.text)).split())
+from tests.helpers.form_browser import FormBrowser, redirect_path, text_of
+from tests.helpers.negotiating_agent import offer_price, open_golf
 
 
 @pytest.mark.asyncio
 @covers("6.2:example")
 async def test_a_new_user_sees_two_doors_and_an_example_that_is_erased_again(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     shown = text_of(await browser.open("/"))
     assert "Prepare a negotiation" in shown
     assert "Connect an agent" in shown
     workspace = redirect_path(await browser.send("/example", on="/"))
     assert redirect_path(await browser.send("/example", on="/")) == workspace, "there is one"
-    headers = await bound_agent(browser, register, client)
     [example] = (await client.get("/api/negotiations", headers=headers)).json()["items"]
     assert example["example"] is True
     assert len((await client.get(f"/api{workspace}/offers", headers=headers)).json()["items"]) == 3
@@ -52,12 +43,8 @@ async def test_a_new_user_sees_two_doors_and_an_example_that_is_erased_again(
 @pytest.mark.asyncio
 @covers("6.1:latest")
 async def test_home_says_the_last_offer_and_its_gap_to_the_target(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers)
     await offer_price(client, headers, view["id"], 14900)
     await offer_price(client, headers, view["id"], 12300, by="me")
@@ -81,12 +68,8 @@ async def test_home_says_the_last_offer_and_its_gap_to_the_target(
 
 @pytest.mark.asyncio
 async def test_the_last_offer_is_the_one_recorded_last_also_by_a_machine_whose_clock_is_behind(
-    clock: Clock, browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    clock: Clock, browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers)
     await offer_price(client, headers, view["id"], 14900)
     clock.advance(-2)
@@ -100,12 +83,8 @@ async def test_the_last_offer_is_the_one_recorded_last_also_by_a_machine_whose_c
 @pytest.mark.asyncio
 @covers("7.5:totals")
 async def test_home_adds_up_what_was_won_by_currency(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await bound_agent(browser, register, client)
     for currency, achieved in (("EUR", "90"), ("EUR", "70.50"), ("USD", "80")):
         win = {"currency": currency, "baseline": {"amount": "100"}, "achieved": {"amount": achieved}}
         assert (await client.post("/api/wins", json=win, headers=headers)).status_code == 201
@@ -121,11 +100,8 @@ async def test_home_adds_up_what_was_won_by_currency(
 
 @pytest.mark.asyncio
 async def test_home_counts_memories_and_shows_agents_that_ask(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     asked = await client.post(
         "/api/agent/register",
         json={
@@ -153,12 +129,8 @@ async def test_home_counts_memories_and_shows_agents_that_ask(
 
 @pytest.mark.asyncio
 async def test_the_list_searches_filters_sorts_and_goes_on(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await bound_agent(browser, register, client)
     for number in range(21):
         await open_golf(client, headers, title=f"Car {number:02}")
     late = await open_golf(client, headers, title="Rent", deadline="2099-01-01T00:00:00Z")

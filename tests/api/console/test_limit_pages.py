@@ -1,16 +1,12 @@
 """What the pages say of limits: who changed them, what passes them, and what the user allowed."""
 
-import re
-from html import unescape
 from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 
-from tests.conftest import Account, Browsers, Register
-from tests.helpers.form_browser import FormBrowser
-from tests.helpers.negotiating_agent import bound_agent, offer_price, open_golf
+from tests.helpers.form_browser import FormBrowser, text_of
+from tests.helpers.negotiating_agent import offer_price, open_golf
 
 SEATS: dict[str, Any] = {
     "name": "price",
@@ -37,24 +33,10 @@ RENEWAL: dict[str, Any] = {
 SENTENCE = "Your limit on price per seat and month is €54, and this is €57."
 
 
-def text_of(page: httpx2.Response) -> str:
-    return " ".join(unescape(re.sub("<[^>]*>", " ", page.text)).split())
-
-
-@pytest_asyncio.fixture
-async def browser(browsers: Browsers, account: Account) -> FormBrowser:
-    """Ada, signed in."""
-    await account()
-    made = browsers()
-    await made.sign_in()
-    return made
-
-
 @pytest.mark.asyncio
 async def test_after_allow_once_the_page_goes_on_from_that_offer(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers)
     page = f"/negotiations/{view['id']}"
     await offer_price(client, headers, view["id"], 14900)
@@ -79,9 +61,8 @@ async def test_after_allow_once_the_page_goes_on_from_that_offer(
 
 @pytest.mark.asyncio
 async def test_a_changed_limit_is_told_with_both_figures_also_while_an_offer_waits(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers)
     page = f"/negotiations/{view['id']}"
     stricter = {"walk_away": {"package": {"price": 13900}}}
@@ -100,9 +81,8 @@ async def test_a_changed_limit_is_told_with_both_figures_also_while_an_offer_wai
 
 @pytest.mark.asyncio
 async def test_the_user_is_asked_before_they_pass_the_limit_of_one_issue(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers, **RENEWAL)
     page, path = f"/negotiations/{view['id']}", f"/api/negotiations/{view['id']}"
     typed = {"by": "me", "kind": "offer", "issue:price": "57", "issue:months": "12"}
@@ -130,9 +110,8 @@ async def test_the_user_is_asked_before_they_pass_the_limit_of_one_issue(
 
 @pytest.mark.asyncio
 async def test_the_user_is_asked_before_they_accept_past_the_limit_of_one_issue(
-    browser: FormBrowser, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    headers = await bound_agent(browser, register, client)
     view = await open_golf(client, headers, **RENEWAL)
     page = f"/negotiations/{view['id']}"
     body = {"by": "them", "package": {"price": 57, "months": 12}}

@@ -9,9 +9,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from tests.conftest import Account, Browsers, Register, bearer
 from tests.contract.requirements import covers
-from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 
 LIVE: Final = "/live"
@@ -24,7 +22,6 @@ GOLF: Final[dict[str, Any]] = {
     "target": {"package": {"price": 12500}},
     "walk_away": {"package": {"price": 13870}},
 }
-SCOPES: Final = ("negotiations:write", "teleprompter:stream", "memories:read", "memories:write")
 OBJECTION: Final = "That is way over our budget."
 INNER_WORDS: Final = re.compile(
     r"utility|alpha|package|engine:|neg_|undominated|batna|walk_away|override", re.IGNORECASE
@@ -60,12 +57,7 @@ class Caller:
 
 
 @pytest_asyncio.fixture
-async def caller(browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient) -> Caller:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    code = await made(browser, **{f"scope__{scope}": "on" for scope in SCOPES})
-    headers = bearer(await claimed(client, await register(), code))
+async def caller(browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]) -> Caller:
     answer = await client.post("/api/negotiations", json=GOLF, headers=headers)
     assert answer.status_code == 201, answer.text
     return Caller(browser, client, headers, answer.json()["id"])
@@ -246,15 +238,6 @@ async def test_a_practice_call_offers_no_figure_and_no_lesson(caller: Caller) ->
     after = unescape((await caller.browser.open(call)).text)
     assert "no figure became an offer" in after
     assert 'name="keep:' not in after
-
-
-@pytest.mark.asyncio
-async def test_forms_without_their_token_do_nothing(caller: Caller) -> None:
-    call = await caller.begun()
-    for form in ("ticket", "words", "cards", "figures", "state", "lessons", "erase"):
-        answer = await caller.browser.client.post(f"{call}/{form}", data={"to": "end"})
-        assert answer.status_code == 403, form
-    assert (await caller.read(session_of(call)))["state"] == "ready"
 
 
 @pytest.mark.asyncio

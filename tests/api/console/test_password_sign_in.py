@@ -51,11 +51,8 @@ async def test_signing_out_ends_the_session_and_not_only_the_cookie(browsers: Br
 
 @pytest.mark.asyncio
 async def test_a_session_ends_when_idle_when_old_and_when_the_account_is_closed(
-    clock: Clock, browsers: Browsers, account: Account, change: Change
+    clock: Clock, browser: FormBrowser, change: Change
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     for _ in range(13):
         clock.advance(session_queries.SESSION_IDLE / 1000 - 60)
         assert (await browser.open("/sign-in?again")).text.count("Sign out") == 1
@@ -74,18 +71,15 @@ async def test_a_session_ends_when_idle_when_old_and_when_the_account_is_closed(
 
 @pytest.mark.asyncio
 async def test_at_rest_a_session_is_a_digest_and_old_ones_are_swept(
-    clock: Clock, browsers: Browsers, account: Account, change: Change
+    clock: Clock, browser: FormBrowser, ada: str, change: Change
 ) -> None:
-    user_id = await account()
-    browser = browsers()
-    await browser.sign_in()
-    (kept,) = await change(lambda tx: session_queries.of_user(tx, user_id))
+    (kept,) = await change(lambda tx: session_queries.of_user(tx, ada))
     assert str(browser.session()) not in repr(kept)
     assert kept.address == "203.0.113.7"
     clock.advance(session_queries.LIFE / 1000 + 1)
     await change(lambda tx: sweep(tx, clock()))
     clock.at = kept.signed_in_at
-    assert await change(lambda tx: session_queries.of_user(tx, user_id)) == []
+    assert await change(lambda tx: session_queries.of_user(tx, ada)) == []
 
 
 @pytest.mark.asyncio

@@ -6,13 +6,10 @@ from typing import Any, Final
 
 import httpx2
 import pytest
-import pytest_asyncio
 
 from negotiator.advice.plans import generator
 from negotiator.advice.plans.checks import BrokenPlan
 from negotiator.console.talk.preparation_form import preparation_kinds
-from tests.conftest import Account, Browsers, Register, bearer
-from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.preparation_pages import faults_of, fields_of, notes_of
 
@@ -51,7 +48,7 @@ class Preparer:
 
     browser: FormBrowser
     client: httpx2.AsyncClient
-    agent: dict[str, Any]
+    agent: dict[str, str]
 
     async def sent(self, page: str, **changes: str) -> httpx2.Response:
         """The form of a page with some fields changed, as a browser sends it."""
@@ -66,7 +63,7 @@ class Preparer:
 
     async def read(self, path: str) -> dict[str, Any]:
         """What the API answers to the user's agent."""
-        answer = await self.client.get(f"/api{path}", headers=bearer(self.agent))
+        answer = await self.client.get(f"/api{path}", headers=self.agent)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found
@@ -76,13 +73,9 @@ class Preparer:
         return (await self.read("/negotiations"))["items"]
 
 
-@pytest_asyncio.fixture
-async def preparer(client: httpx2.AsyncClient, browsers: Browsers, account: Account, register: Register) -> Preparer:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    agent = await claimed(client, await register("scout"), await made(browser))
-    return Preparer(browser, client, agent)
+@pytest.fixture
+def preparer(client: httpx2.AsyncClient, browser: FormBrowser, headers: dict[str, str]) -> Preparer:
+    return Preparer(browser, client, headers)
 
 
 def said(page: str) -> str:

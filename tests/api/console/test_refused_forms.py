@@ -2,17 +2,15 @@
 
 import pytest
 
-from tests.conftest import Account, Browsers
+from tests.conftest import Account
+from tests.helpers.form_browser import FormBrowser
 
 GONE = "/negotiations/neg_00000000000000000000000000/offers"
 TEXT = "They said <b>that</b> prices rose for everybody."
 
 
 @pytest.mark.asyncio
-async def test_texts_come_back_with_the_refusal(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_texts_come_back_with_the_refusal(browser: FormBrowser, account: Account) -> None:
     fields = {"by": "them", "issue__price": "45", "rationale": TEXT}
     refused = await browser.send(GONE, on="/account", **fields)
     assert refused.status_code == 404
@@ -22,10 +20,7 @@ async def test_texts_come_back_with_the_refusal(browsers: Browsers, account: Acc
 
 
 @pytest.mark.asyncio
-async def test_passwords_and_forged_forms_are_not_repeated(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
+async def test_passwords_and_forged_forms_are_not_repeated(browser: FormBrowser, account: Account) -> None:
     forged = await browser.client.post(GONE, data={"csrf": "forged", "rationale": TEXT})
     assert forged.status_code == 403
     assert "prices rose" not in forged.text

@@ -1,15 +1,14 @@
 """The pages of rehearsals: begun, played and ended by forms, with the figures of the API; nothing of it counts."""
 
 import re
+from dataclasses import dataclass
 from html import unescape
 from typing import Any, Final
 
 import httpx2
 import pytest
 
-from tests.conftest import Account, Browsers, Register, bearer
 from tests.contract.requirements import covers
-from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
@@ -23,7 +22,6 @@ CAR: Final[dict[str, Any]] = {
     "walk_away": {"package": {"price": 13500}},
     "their_estimate": {"walk_away": {"low": "11500", "likely": "12000", "high": "12500"}},
 }
-SCOPES: Final = ("negotiations:write", "ai:tactics", "memories:read")
 INNER: Final = re.compile(r"\butilit|\bploy|\bfloor\b|\bseed\b|reservation", re.IGNORECASE)
 
 
@@ -33,14 +31,14 @@ def use_hashing_embedder(hashing_embedder: None) -> None:
     del hashing_embedder
 
 
+@dataclass
 class Practice:
     """A browser of Ada's, and their agent, which reads the same by the API."""
 
-    def __init__(self, browser: FormBrowser, client: httpx2.AsyncClient, agent: dict[str, str]):
-        self.browser = browser
-        self.client = client
-        self.agent = agent
-        self.list = ""
+    browser: FormBrowser
+    client: httpx2.AsyncClient
+    agent: dict[str, str]
+    list: str = ""
 
     async def api(self, path: str) -> Any:
         answer = await self.client.get(f"/api{path}", headers=self.agent)
@@ -66,20 +64,15 @@ class Practice:
         return unescape(answer.text)
 
 
-async def practice(browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient) -> Practice:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    code = await made(browser, **{f"scope__{scope}": "on" for scope in SCOPES})
-    return Practice(browser, client, bearer(await claimed(client, await register(), code)))
+@pytest.fixture
+def one(browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]) -> Practice:
+    """Hers."""
+    return Practice(browser, client, headers)
 
 
 @pytest.mark.asyncio
 @covers("6.10:page")
-async def test_a_rehearsal_is_played_by_forms_and_its_debrief_has_the_figures_of_the_api(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_a_rehearsal_is_played_by_forms_and_its_debrief_has_the_figures_of_the_api(one: Practice) -> None:
     page = await one.open()
     assert "What it brings" in await one.shown(page)
     place = await one.begin(kind="stubborn", hardness="hard")
@@ -116,10 +109,7 @@ async def test_a_rehearsal_is_played_by_forms_and_its_debrief_has_the_figures_of
 
 
 @pytest.mark.asyncio
-async def test_the_same_person_is_met_again_and_both_tries_stand_side_by_side(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_the_same_person_is_met_again_and_both_tries_stand_side_by_side(one: Practice) -> None:
     page = await one.open()
     first = await one.begin(kind="takes_back", hardness="easy")
     await one.browser.send(first, on=first, do="leave")
@@ -140,10 +130,7 @@ async def test_the_same_person_is_met_again_and_both_tries_stand_side_by_side(
 
 
 @pytest.mark.asyncio
-async def test_a_turn_that_cannot_be_read_keeps_what_was_typed(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_a_turn_that_cannot_be_read_keeps_what_was_typed(one: Practice) -> None:
     await one.open()
     place = await one.begin()
     typed = {"issue:price": "quite a lot", "said": "That is what I have."}
@@ -160,10 +147,7 @@ async def test_a_turn_that_cannot_be_read_keeps_what_was_typed(
 
 
 @pytest.mark.asyncio
-async def test_a_form_sent_twice_plays_once(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_a_form_sent_twice_plays_once(one: Practice) -> None:
     await one.open()
     place = await one.begin()
     sent = {"do": "say", "said": "What matters to you?", "shown": "1"}
@@ -174,10 +158,7 @@ async def test_a_form_sent_twice_plays_once(
 
 @pytest.mark.asyncio
 @covers("6.10:lesson")
-async def test_a_lesson_is_kept_only_when_the_user_says_so(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_a_lesson_is_kept_only_when_the_user_says_so(one: Practice) -> None:
     await one.open()
     place = await one.begin()
     await one.browser.send(place, on=place, do="accept")
@@ -194,10 +175,7 @@ async def test_a_lesson_is_kept_only_when_the_user_says_so(
 
 
 @pytest.mark.asyncio
-async def test_a_rehearsal_is_deleted_after_a_second_question(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_a_rehearsal_is_deleted_after_a_second_question(one: Practice) -> None:
     page = await one.open()
     place = await one.begin()
     asked = await one.browser.send(f"{place}/delete", on=place)
@@ -209,22 +187,7 @@ async def test_a_rehearsal_is_deleted_after_a_second_question(
 
 
 @pytest.mark.asyncio
-async def test_a_form_needs_its_token(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
-    await one.open()
-    place = await one.begin()
-    forged = await one.browser.client.post(place, data={"csrf": "forged", "do": "leave"})
-    assert forged.status_code == 403
-    assert (await one.api(place))["state"] == "running"
-
-
-@pytest.mark.asyncio
-async def test_a_script_gets_the_same_page_and_is_led_to_the_debrief(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_a_script_gets_the_same_page_and_is_led_to_the_debrief(one: Practice) -> None:
     await one.open()
     place = await one.begin()
 
@@ -243,10 +206,7 @@ async def test_a_script_gets_the_same_page_and_is_led_to_the_debrief(
 
 
 @pytest.mark.asyncio
-async def test_without_a_figure_to_draw_from_the_page_says_what_to_record(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_without_a_figure_to_draw_from_the_page_says_what_to_record(one: Practice) -> None:
     page = await one.open(issues=[{"name": "price", "type": "money"}], their_estimate=None, walk_away=None)
     refused = await one.browser.send(page, on=page, kind="stubborn", hardness="hard")
     assert refused.status_code == 409
@@ -257,10 +217,7 @@ async def test_without_a_figure_to_draw_from_the_page_says_what_to_record(
 
 
 @pytest.mark.asyncio
-async def test_practice_is_found_from_the_workspace_and_the_search(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    one = await practice(browsers, account, register, client)
+async def test_practice_is_found_from_the_workspace_and_the_search(one: Practice) -> None:
     page = await one.open()
     assert f'href="{page}"' in await one.shown(page.removesuffix("/rehearsals"))
     for query in ("practise", "practise golf", "rehearse"):

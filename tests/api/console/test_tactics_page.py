@@ -6,13 +6,10 @@ from html import unescape
 import httpx2
 import pytest
 
-from tests.conftest import Account, Browsers, Register, bearer
-from tests.helpers.agents_page import claimed, made
 from tests.helpers.form_browser import FormBrowser, redirect_path
 from tests.helpers.memory_client import hashing_embedder as hashing_embedder
 
 PAGE = "/tactics"
-SCOPES = ("memories:read", "memories:write", "negotiations:read", "negotiations:write", "ai:tactics")
 OWN = {
     "name": "Coffee first",
     "summary": "Talk about anything else for a while.",
@@ -32,12 +29,6 @@ def use_hashing_embedder(hashing_embedder: None) -> None:
     del hashing_embedder
 
 
-async def agent_of(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> dict[str, str]:
-    """The header of an agent of the browser's user."""
-    code = await made(browser, **{f"scope__{scope}": "on" for scope in SCOPES})
-    return bearer(await claimed(client, await register("scout"), code))
-
-
 async def added(browser: FormBrowser) -> str:
     """An own tactic that was typed; answers its id."""
     answer = await browser.send(f"{PAGE}/new", on=f"{PAGE}/new", **OWN)
@@ -46,12 +37,8 @@ async def added(browser: FormBrowser) -> str:
 
 @pytest.mark.asyncio
 async def test_words_of_the_other_side_are_named_and_answered_as_the_api_does(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await agent_of(browser, register, client)
     said = "This price is only good until Friday, take it or leave it."
     body = {"utterance": said, "limit": 3}
     found = (await client.post("/api/tactics/suggest", json=body, headers=headers)).json()
@@ -70,12 +57,8 @@ async def test_words_of_the_other_side_are_named_and_answered_as_the_api_does(
 
 @pytest.mark.asyncio
 async def test_the_shelf_is_read_by_phase_and_by_words(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await agent_of(browser, register, client)
 
     async def listed(**query: str) -> set[str]:
         params = {"limit": "100", **query}
@@ -100,12 +83,8 @@ async def test_the_shelf_is_read_by_phase_and_by_words(
 
 @pytest.mark.asyncio
 async def test_an_own_tactic_is_added_used_edited_and_deleted(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, headers: dict[str, str], client: httpx2.AsyncClient
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    headers = await agent_of(browser, register, client)
     key = await added(browser)
     place, api = f"{PAGE}/{key}", f"/api/tactics/{key}"
     view = (await client.get(api, headers=headers)).json()
@@ -141,12 +120,3 @@ async def test_an_own_tactic_is_added_used_edited_and_deleted(
     assert "for good?" in (await browser.send(f"{place}/delete", on=place)).text
     await browser.send(f"{place}/delete", on=place, sure="yes")
     assert (await client.get(api, headers=headers)).status_code == 404
-
-
-@pytest.mark.asyncio
-async def test_a_tactic_is_deleted_by_its_own_form_alone(browsers: Browsers, account: Account) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    mine = f"{PAGE}/{await added(browser)}"
-    assert (await browser.client.post(f"{mine}/delete", data={"sure": "yes"})).status_code == 403

@@ -10,7 +10,8 @@ import pytest_asyncio
 
 from negotiator.directory import catalogue_queries
 from negotiator.directory.tool_record import FieldEvidence, ToolRecord
-from tests.conftest import Account, Browsers, Change
+from tests.conftest import Change
+from tests.helpers.form_browser import FormBrowser
 
 
 def record(name: str, **members: Any) -> ToolRecord:
@@ -95,7 +96,7 @@ async def test_what_is_proven_comes_first_and_other_orders_are_the_api_s(client:
 @pytest.mark.asyncio
 @pytest.mark.usefixtures("tools")
 async def test_the_page_is_cacheable_for_everyone_and_never_that_of_a_user(
-    client: httpx2.AsyncClient, browsers: Browsers, account: Account
+    browser: FormBrowser, client: httpx2.AsyncClient
 ) -> None:
     page = await client.get("/tools?query=&kind=api")
     assert page.headers["cache-control"] == "public, max-age=60"
@@ -106,9 +107,6 @@ async def test_the_page_is_cacheable_for_everyone_and_never_that_of_a_user(
     assert again.status_code == 304
     strange = await client.get("/tools", headers={"cookie": "theme=dark"})
     assert "set-cookie" not in strange.headers
-    await account()
-    browser = browsers()
-    await browser.sign_in()
     own = await browser.open("/tools?kind=api")
     assert own.headers["cache-control"] == "no-store"
     assert names(own.text) == names(page.text)

@@ -4,14 +4,12 @@ from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 from hypothesis import assume, given, settings
 
 from negotiator.console import negotiation_words
-from tests.conftest import Account, Browsers, Register
 from tests.helpers.form_browser import FormBrowser
 from tests.helpers.generated_talks import SEEDS, beyond_its_ranges
-from tests.helpers.negotiating_agent import bound_agent, open_golf
+from tests.helpers.negotiating_agent import open_golf
 
 BEYOND_THE_RANGE: dict[str, Any] = {"target": None, "walk_away": {"package": {"price": 16000}}}
 
@@ -21,21 +19,6 @@ async def assert_pages(browser: FormBrowser, view: dict[str, Any], *paths: str) 
         page = await browser.open(path)
         assert page.status_code == 200, (path, page.text)
         assert view["title"] in page.text
-
-
-@pytest_asyncio.fixture
-async def browser(browsers: Browsers, account: Account) -> FormBrowser:
-    """Ada, signed in."""
-    await account()
-    made = browsers()
-    await made.sign_in()
-    return made
-
-
-@pytest_asyncio.fixture
-async def headers(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> dict[str, str]:
-    """Those of Ada's agent."""
-    return await bound_agent(browser, register, client)
 
 
 @pytest.mark.asyncio

@@ -3,136 +3,85 @@
 import json
 import re
 from html import unescape
-from typing import Any
 
 import httpx2
 import pytest
 
-from tests.conftest import Account, Browsers, Register
-from tests.helpers.agents_page import claimed, made
+from tests.conftest import Browsers
 from tests.helpers.form_browser import FormBrowser
-
-GOLF: dict[str, Any] = {
-    "title": "Used VW Golf",
-    "role": "buyer",
-    "currency": "EUR",
-    "counterparty": "Jens",
-    "issues": [{"name": "price", "label": "Price", "type": "money", "range": {"min": 11000, "max": 15000}}],
-    "target": {"package": {"price": 12500}},
-    "walk_away": {"package": {"price": 14000}},
-}
-
-
-async def opened(browser: FormBrowser, register: Register, client: httpx2.AsyncClient) -> tuple[str, dict[str, str]]:
-    """A negotiation of the browser's user that their agent opened; its id and the agent's headers."""
-    code = await made(
-        browser, **{"scope__negotiations:write": "on", "scope__ai:tactics": "on", "scope__memories:read": "on"}
-    )
-    bound = await claimed(client, await register(), code)
-    headers = {"Authorization": f"Bearer {bound['access_token']}"}
-    answer = await client.post("/api/negotiations", json=GOLF, headers=headers)
-    assert answer.status_code == 201, answer.text
-    return answer.json()["id"], headers
 
 
 @pytest.mark.asyncio
 async def test_the_page_says_the_advice_of_the_api_and_records_what_was_said(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
-    recorded = await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "14900"})
+    recorded = await browser.send(f"{golf}/offers", on=golf, by="them", **{"issue:price": "14900"})
     assert recorded.status_code == 303
-    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
-    shown = unescape((await browser.open(page)).text)
+    move = (await client.post(f"/api{golf}/next-move", json={}, headers=headers)).json()
+    shown = unescape((await browser.open(golf)).text)
     assert move["say"] in shown
     assert f"Propose: €{float(move['offer']['price']):,.0f}" in shown
     assert all(reason in shown for reason in move["reasons"][:3])
-    [offer] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    [offer] = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     assert (offer["by"], offer["package"], offer["status"]) == ("them", {"price": "14900.00"}, "live")
-    [event, *_] = (await client.get(f"/api{page}/events", headers=headers)).json()["items"]
+    [event, *_] = (await client.get(f"/api{golf}/events", headers=headers)).json()["items"]
     assert event["actor"]["kind"] == "user"
 
 
 @pytest.mark.asyncio
 async def test_a_refused_offer_keeps_what_was_typed(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
-    refused = await browser.send(f"{page}/offers", on=page, by="me", **{"issue:price": "14800"})
+    refused = await browser.send(f"{golf}/offers", on=golf, by="me", **{"issue:price": "14800"})
     assert refused.status_code == 409
     assert 'value="14800"' in refused.text
     assert "This is €800 worse than your limit." in refused.text
-    assert not (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert not (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     offer = {"by": "me", "issue:price": "14.8k"}
-    unexplained = await browser.send(f"{page}/offers", on=page, override="yes", reason="", **offer)
+    unexplained = await browser.send(f"{golf}/offers", on=golf, override="yes", reason="", **offer)
     assert unexplained.status_code == 422
     assert "needs a reason" in unexplained.text
     insisted = {**offer, "override": "yes", "reason": "It has winter tyres."}
-    assert (await browser.send(f"{page}/offers", on=page, **insisted)).status_code == 303
-    [row] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert (await browser.send(f"{golf}/offers", on=golf, **insisted)).status_code == 303
+    [row] = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     assert (row["package"], row["override"]["reason"]) == ({"price": "14800.00"}, "It has winter tyres.")
-    events = (await client.get(f"/api{page}/events", headers=headers)).json()["items"]
+    events = (await client.get(f"/api{golf}/events", headers=headers)).json()["items"]
     assert "override" in [event["kind"] for event in events]
-    assert "Beyond your limit on purpose: It has winter tyres." in (await browser.open(page)).text
+    assert "Beyond your limit on purpose: It has winter tyres." in (await browser.open(golf)).text
 
 
 @pytest.mark.asyncio
 async def test_a_plan_is_made_and_read_on_the_page(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
-    assert (await browser.send(f"{page}/plan", on=page)).status_code == 303
-    shown = (await browser.open(page)).text
+    assert (await browser.send(f"{golf}/plan", on=golf)).status_code == 303
+    shown = (await browser.open(golf)).text
     assert "At a glance" in shown
     assert "Make a new plan" in shown
     assert not re.search(r"engine:|utility|undominated", shown)
-    plans = (await client.get(f"/api{page}/battle-plans", headers=headers)).json()["items"]
+    plans = (await client.get(f"/api{golf}/battle-plans", headers=headers)).json()["items"]
     assert len(plans) == 1
 
 
 @pytest.mark.asyncio
-async def test_each_fault_of_an_offer_stands_at_its_field(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
-) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, _ = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
+async def test_each_fault_of_an_offer_stands_at_its_field(browser: FormBrowser, golf: str) -> None:
     sent = {"by": "them", "issue:price": "quite a lot", "conditions": "Only if paid in cash"}
-    unread = await browser.send(f"{page}/offers", on=page, **sent)
+    unread = await browser.send(f"{golf}/offers", on=golf, **sent)
     assert unread.status_code == 422
     assert 'value="quite a lot"' in unread.text
     assert 'id="answer-0-fault">Write an amount of money' in unread.text
     assert "Only if paid in cash</textarea>" in unread.text
     past = {"by": "them", "issue:price": "14900", "valid_until": "2020-01-01"}
-    late = await browser.send(f"{page}/offers", on=page, **past)
+    late = await browser.send(f"{golf}/offers", on=golf, **past)
     assert 'id="fault-valid_until">' in late.text
-    nobody = await browser.send(f"{page}/offers", on=page, by="them", kind="acceptance")
+    nobody = await browser.send(f"{golf}/offers", on=golf, by="them", kind="acceptance")
     assert "You have no offer that stands" in nobody.text
 
 
 @pytest.mark.asyncio
 async def test_an_answer_is_recorded_with_what_came_with_it(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
     offer = {
         "by": "them",
         "kind": "final",
@@ -141,46 +90,41 @@ async def test_an_answer_is_recorded_with_what_came_with_it(
         "valid_until": "2099-12-31",
         "rationale": "Two others are coming to see it.",
     }
-    assert (await browser.send(f"{page}/offers", on=page, **offer)).status_code == 303
-    [row] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert (await browser.send(f"{golf}/offers", on=golf, **offer)).status_code == 303
+    [row] = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     assert (row["kind"], row["conditions"]) == ("final", ["Cash only", "Picked up by Friday"])
     assert (row["valid_until"][:10], row["claimed_final"]) == ("2099-12-31", True)
-    shown = (await browser.open(page)).text
+    shown = (await browser.open(golf)).text
     assert "Condition: Cash only" in shown
     assert "Holds until 31 December 2099" in shown
     taken_back = {"by": "them", "kind": "withdrawal", "live_them": row["id"]}
-    assert (await browser.send(f"{page}/offers", on=page, **taken_back)).status_code == 303
-    rows = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    assert (await browser.send(f"{golf}/offers", on=golf, **taken_back)).status_code == 303
+    rows = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     assert [one["status"] for one in rows] == ["recorded", "withdrawn"]
 
 
 @pytest.mark.asyncio
 async def test_what_was_said_is_recorded_once_and_then_waits(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
-    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
-    shown = unescape((await browser.open(page)).text)
+    move = (await client.post(f"/api{golf}/next-move", json={}, headers=headers)).json()
+    shown = unescape((await browser.open(golf)).text)
     sent = re.search(r'name="package" value=\'?"?(\{[^}]*\})', shown)
     assert sent
     assert json.loads(sent[1]) == move["offer"]
     said = {"by": "me", "kind": "offer", "package": sent[1], "revision": "1"}
     for _ in range(2):
-        assert (await browser.send(f"{page}/offers", on=page, **said)).status_code == 303
-    rows = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+        assert (await browser.send(f"{golf}/offers", on=golf, **said)).status_code == 303
+    rows = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     assert [row["package"] for row in rows] == [move["offer"]]
-    waiting = unescape((await browser.open(page)).text)
+    waiting = unescape((await browser.open(golf)).text)
     assert "Wait for their answer to your offer" in waiting
-    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
+    move = (await client.post(f"/api{golf}/next-move", json={}, headers=headers)).json()
     assert move["cost"]
     assert move["cost"] in waiting
     refused = {"by": "them", "kind": "rejection"}
-    assert (await client.post(f"/api{page}/offers", json=refused, headers=headers)).is_success
-    asking = unescape((await browser.open(page)).text)
+    assert (await client.post(f"/api{golf}/offers", json=refused, headers=headers)).is_success
+    asking = unescape((await browser.open(golf)).text)
     assert "Ask what stands in the way of your offer" in asking
     assert "Wait for their answer" not in asking
     assert ">I said this</button>" not in asking
@@ -188,56 +132,41 @@ async def test_what_was_said_is_recorded_once_and_then_waits(
 
 @pytest.mark.asyncio
 async def test_a_figure_heard_on_a_call_is_confirmed_or_not_so(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
     heard: list[str] = []
     for price in (14500, 14200):
         body = {"by": "them", "package": {"price": price}, "source": "detected_in_speech"}
-        answer = await client.post(f"/api{page}/offers", json=body, headers=headers)
+        answer = await client.post(f"/api{golf}/offers", json=body, headers=headers)
         heard.append(answer.json()["id"])
-    assert (await browser.open(page)).text.count(">Not so</button>") == 2
+    assert (await browser.open(golf)).text.count(">Not so</button>") == 2
     for offer, said in zip(heard, ("no", "yes"), strict=True):
-        sent = await browser.send(f"{page}/heard", on=page, offer=offer, answer=said)
+        sent = await browser.send(f"{golf}/heard", on=golf, offer=offer, answer=said)
         assert sent.status_code == 303
-    rows = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    rows = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     assert [row["status"] for row in rows] == ["live", "recorded", "confirmed", "dismissed"]
-    assert ">Not so</button>" not in (await browser.open(page)).text
+    assert ">Not so</button>" not in (await browser.open(golf)).text
 
 
 @pytest.mark.asyncio
 async def test_a_question_is_put_away_and_asked_again(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
-    move = (await client.post(f"/api{page}/next-move", json={}, headers=headers)).json()
+    move = (await client.post(f"/api{golf}/next-move", json={}, headers=headers)).json()
     first = move["ask"][0]
-    assert first["ask"] in unescape((await browser.open(page)).text)
-    assert (await browser.send(f"{page}/later", on=page, question=first["missing"])).status_code == 303
-    shown = unescape((await browser.open(page)).text)
+    assert first["ask"] in unescape((await browser.open(golf)).text)
+    assert (await browser.send(f"{golf}/later", on=golf, question=first["missing"])).status_code == 303
+    shown = unescape((await browser.open(golf)).text)
     assert first["ask"] not in shown
     assert "1 put away in this browser." in shown
-    await browser.send(f"{page}/later", on=page, question="")
-    assert first["ask"] in unescape((await browser.open(page)).text)
+    await browser.send(f"{golf}/later", on=golf, question="")
+    assert first["ask"] in unescape((await browser.open(golf)).text)
 
 
 @pytest.mark.asyncio
 async def test_an_answer_about_power_moves_the_bar(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
     for factor, side, value in (
         ("competition", "me", "3"),
         ("authority", "them", "0.1"),
@@ -245,15 +174,15 @@ async def test_an_answer_about_power_moves_the_bar(
         ("alternatives", "them", "0.35"),
     ):
         sent = {f"{factor}.{side}": value}
-        assert (await browser.send(f"{page}/facts", on=page, **sent)).status_code == 303
+        assert (await browser.send(f"{golf}/facts", on=golf, **sent)).status_code == 303
     priced = {"alternatives.me": "14,200", "alternatives.me.text": "The Golf in Ulm"}
-    assert (await browser.send(f"{page}/facts", on=page, **priced)).status_code == 303
-    view = (await client.get(f"/api{page}", headers=headers)).json()
+    assert (await browser.send(f"{golf}/facts", on=golf, **priced)).status_code == 303
+    view = (await client.get(f"/api{golf}", headers=headers)).json()
     assert view["facts"] == {"me": {"rivals": 3}, "them": {"authority": 0.1}}
     assert view["their_estimate"]["deadline"].startswith("2099-01-31")
     assert view["batna"]["value"] == {"package": {"price": "14200.00"}}
-    standing = (await client.post(f"/api{page}/leverage", json={}, headers=headers)).json()
-    shown = unescape((await browser.open(page)).text)
+    standing = (await client.post(f"/api{golf}/leverage", json={}, headers=headers)).json()
+    shown = unescape((await browser.open(golf)).text)
     mine = round(standing["power"]["alpha"] * 100)
     assert standing["summary"]["who_needs_it_more"] in shown
     assert f"{mine} : {100 - mine}" not in shown
@@ -261,24 +190,19 @@ async def test_an_answer_about_power_moves_the_bar(
     assert standing["summary"]["would_shift_most"] in shown
     assert all(factor["explanation"] in shown for factor in standing["power"]["factors"] if factor["contribution"])
     wrong = {"competition.me": "a few", "dependency.them": "0.9"}
-    refused = await browser.send(f"{page}/facts", on=page, **wrong)
+    refused = await browser.send(f"{golf}/facts", on=golf, **wrong)
     assert refused.status_code == 422
     assert 'id="fact-competition-me-fault">' in refused.text
     unknown = [f"fact-{one['factor']}-{one['side']}" for one in standing["power"]["unknown"]]
     assert sum(f'id="{one}"' in shown for one in unknown) == 3
-    everything = (await browser.open(f"{page}?questions=all")).text
+    everything = (await browser.open(f"{golf}?questions=all")).text
     assert all(f'id="{one}"' in everything for one in unknown)
 
 
 @pytest.mark.asyncio
 async def test_limits_are_changed_on_the_revision_that_the_page_showed(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
     typed = {
         "target:price": "12.3k",
         "limit:price": "13,800",
@@ -288,33 +212,29 @@ async def test_limits_are_changed_on_the_revision_that_the_page_showed(
         "alternative_price": "13900",
         "revision": "1",
     }
-    assert (await browser.send(f"{page}/limits", on=page, **typed)).status_code == 303
-    view = (await client.get(f"/api{page}", headers=headers)).json()
+    assert (await browser.send(f"{golf}/limits", on=golf, **typed)).status_code == 303
+    view = (await client.get(f"/api{golf}", headers=headers)).json()
     assert view["target"] == {"package": {"price": "12300.00"}}
     assert view["walk_away"]["package"] == {"price": "13800.00"}
     assert (view["deadline"][:10], view["batna"]["description"]) == ("2099-06-30", "The Golf in Ulm")
     assert view["issues"][0]["limit"] == "13800.00"
-    await client.patch(f"/api{page}", json={"title": "Golf, 2019"}, headers=headers)
+    await client.patch(f"/api{golf}", json={"title": "Golf, 2019"}, headers=headers)
     late = {**typed, "limit:price": "13700", "revision": str(view["revision"])}
-    refused = await browser.send(f"{page}/limits", on=page, **late)
+    refused = await browser.send(f"{golf}/limits", on=golf, **late)
     assert refused.status_code == 412
     assert "was changed while you typed" in refused.text
     assert 'value="13700"' in refused.text
-    unread = await browser.send(f"{page}/limits", on=page, **{**late, "limit:price": "a lot"})
+    unread = await browser.send(f"{golf}/limits", on=golf, **{**late, "limit:price": "a lot"})
     assert unread.status_code == 422
     assert 'id="limit-price-fault">Write an amount of money' in unread.text
-    after = (await client.get(f"/api{page}", headers=headers)).json()
+    after = (await client.get(f"/api{golf}", headers=headers)).json()
     assert after["walk_away"]["package"] == {"price": "13800.00"}
 
 
 @pytest.mark.asyncio
 async def test_a_weight_is_changed_and_nothing_else_with_it(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    _, headers = await opened(browser, register, client)
     choices = [{"value": "24/7", "utility": 1}, {"value": "e-mail", "utility": 0}]
     body = {
         "title": "CRM",
@@ -347,20 +267,15 @@ async def test_a_weight_is_changed_and_nothing_else_with_it(
 
 @pytest.mark.asyncio
 async def test_an_open_page_learns_what_an_agent_changed(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, browsers: Browsers, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
-    view = (await client.get(f"/api{page}", headers=headers)).json()
-    watch = f"{page}/changes?revision={view['revision']}&state={view['state']}"
-    assert watch.replace("&", "&amp;") in (await browser.open(page)).text
+    view = (await client.get(f"/api{golf}", headers=headers)).json()
+    watch = f"{golf}/changes?revision={view['revision']}&state={view['state']}"
+    assert watch.replace("&", "&amp;") in (await browser.open(golf)).text
     unchanged = await browser.open(watch)
     assert (unchanged.status_code, unchanged.text) == (204, "")
     body = {"by": "them", "package": {"price": 14900}}
-    await client.post(f"/api{page}/offers", json=body, headers=headers)
+    await client.post(f"/api{golf}/offers", json=body, headers=headers)
     news = await browser.open(watch)
     assert news.status_code == 200
     assert "€14,900" in news.text
@@ -372,36 +287,31 @@ async def test_an_open_page_learns_what_an_agent_changed(
 
 @pytest.mark.asyncio
 async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternative(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
     alternative = {"description": "the dealer", "value": {"package": {"price": 14200}}}
     changed = await client.patch(
-        f"/api{page}",
+        f"/api{golf}",
         json={"batna": alternative, "walk_away": {"override_reason": "It is the car I want."}},
         headers={**headers, "If-Match": '"1"'},
     )
     assert changed.status_code == 200, changed.text
 
     async def said() -> tuple[str, str, dict[str, float | None]]:
-        shown = unescape((await browser.open(page)).text)
+        shown = unescape((await browser.open(golf)).text)
         [worth] = re.findall(r'id="their-worth">([^<]*)<', shown)
-        standing = await client.post(f"/api{page}/leverage", json={}, headers=headers)
+        standing = await client.post(f"/api{golf}/leverage", json={}, headers=headers)
         return shown, worth, standing.json()["levels"]
 
-    await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "14900"})
+    await browser.send(f"{golf}/offers", on=golf, by="them", **{"issue:price": "14900"})
     shown, worth, levels = await said()
     of_100 = {name: round(value * 100) for name, value in levels.items() if value is not None}
     assert f"beyond your limit ({of_100['walk_away']}), €900 above it" in worth
     assert f"short of your target ({of_100['target']})" in worth
     assert f"Your alternative (the dealer) is better for you: {of_100['alternative']}" in worth
     assert "Your limit is stricter than your alternative: without a deal you would pay €14,200" in shown
-    await browser.send(f"{page}/offers", on=page, by="them", **{"issue:price": "13000"})
-    [offer, *_] = (await client.get(f"/api{page}/offers", headers=headers)).json()["items"]
+    await browser.send(f"{golf}/offers", on=golf, by="them", **{"issue:price": "13000"})
+    [offer, *_] = (await client.get(f"/api{golf}/offers", headers=headers)).json()["items"]
     _, worth, _ = await said()
     assert f"is worth {round(offer['utility_me']['low'] * 100)} out of 100" in worth
     assert f"better than your limit ({of_100['walk_away']})" in worth
@@ -410,12 +320,8 @@ async def test_the_worth_of_their_last_offer_is_said_beside_limit_and_alternativ
 
 @pytest.mark.asyncio
 async def test_of_two_offers_in_the_words_the_page_says_which_one_is_recorded(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    _, headers = await opened(browser, register, client)
     body = {
         "title": "Salary",
         "role": "candidate",
@@ -448,22 +354,17 @@ async def test_of_two_offers_in_the_words_the_page_says_which_one_is_recorded(
 
 @pytest.mark.asyncio
 async def test_what_speaks_for_the_user_is_shown_and_changed_a_fact_a_line(
-    browsers: Browsers, account: Account, register: Register, client: httpx2.AsyncClient
+    browser: FormBrowser, client: httpx2.AsyncClient, headers: dict[str, str], golf: str
 ) -> None:
-    await account()
-    browser = browsers()
-    await browser.sign_in()
-    negotiation, headers = await opened(browser, register, client)
-    page = f"/negotiations/{negotiation}"
     told = {"fact": "Others cost 13,700.", "kind": "reason", "issue": "price", "worth": "40.00", "shareable": True}
     asked = {**told, "fact": "It was serviced.", "kind": "fact"}
-    await client.patch(f"/api{page}", json={"arguments": [asked, told]}, headers=headers)
-    assert ">Others cost 13,700.</textarea>" in (await browser.open(page)).text
+    await client.patch(f"/api{golf}", json={"arguments": [asked, told]}, headers=headers)
+    assert ">Others cost 13,700.</textarea>" in (await browser.open(golf)).text
     typed = {"reasons": "The tyres are worn.\r\nOthers cost 13,700.", "revision": "2"}
-    refused = await browser.send(f"{page}/limits", on=page, **typed, **{"limit:price": "13700"})
+    refused = await browser.send(f"{golf}/limits", on=golf, **typed, **{"limit:price": "13700"})
     assert refused.status_code == 422
     assert 'id="fault-reasons">To say this would tell your limit' in refused.text
-    assert (await browser.send(f"{page}/limits", on=page, **typed, wishes="A full tank.")).status_code == 303
-    after = (await client.get(f"/api{page}", headers=headers)).json()["arguments"]
+    assert (await browser.send(f"{golf}/limits", on=golf, **typed, wishes="A full tank.")).status_code == 303
+    after = (await client.get(f"/api{golf}", headers=headers)).json()["arguments"]
     assert [one["fact"] for one in after[::2]] == ["The tyres are worn.", "A full tank."]
     assert after[1::2] == [told, asked]

@@ -1,11 +1,16 @@
 """Forms that another site sends, forms without the token, and other people's ids in them."""
 
 import re
+from typing import Any
 
 import httpx2
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 from negotiator.agents import delegation
+from negotiator.console.page_router import DeferredPages
+from negotiator.console.talk.prepare_page import PREPARE_PATH
 from negotiator.users import session_queries
 from tests.conftest import Account, Browsers, Change, Mint, Register, bearer
 from tests.helpers.form_browser import BASE, PASSWORD, FormBrowser, redirect_path
@@ -42,6 +47,34 @@ async def signed_in(browsers: Browsers, email: str = "ada@example.com") -> FormB
     browser = browsers()
     assert (await browser.sign_in(email)).status_code == 303
     return browser
+
+
+async def every_form(application: Starlette) -> list[str]:
+    """The path of each form of a page, with ids that are nobody's."""
+    (deferred,) = [each for each in application.routes if isinstance(each, DeferredPages)]
+    later: Any = vars(deferred)["_routes"]
+    routes = [each for each in (*application.routes, *await later.get()) if isinstance(each, Route)]
+    found = [each.path for each in routes if "PageRouter.open_form" in each.endpoint.__qualname__]
+    return sorted({re.sub(r"\{[^}]*\}", "none", path) for path in found} - {PREPARE_PATH})
+
+
+@pytest.mark.asyncio
+async def test_every_form_needs_the_token_of_its_own_session_and_its_own_site(
+    application: Starlette, browsers: Browsers, account: Account
+) -> None:
+    await account()
+    await account("eve@example.com")
+    ada, eve = await signed_in(browsers), await signed_in(browsers, "eve@example.com")
+    theirs = {"csrf": await eve.token("/account")}
+    forms, own = await every_form(application), {"csrf": await ada.token("/account")}
+    assert len(forms) > 80
+    assert {"/account/passkeys/none/name", "/admin/people/invite", "/live", "/tools/submit"} <= {*forms}
+    for form in forms:
+        for token in ({}, theirs):
+            answer = await ada.client.post(form, data={**token, "sure": "yes"})
+            assert answer.status_code == 403, form
+        foreign = await ada.client.post(form, data=own, headers={"origin": "https://evil.example"})
+        assert foreign.status_code == 403, form
 
 
 @pytest.mark.asyncio

@@ -10,7 +10,7 @@ import pytest_asyncio
 from starlette.applications import Starlette
 
 from negotiator.config.settings import Settings
-from negotiator.console.people import password_check
+from negotiator.console.people import sign_in_pages
 from negotiator.users import user_queries
 from tests.conftest import Account, Change, connect, make_settings, running
 from tests.helpers.form_browser import FormBrowser, redirect_path
@@ -31,7 +31,7 @@ async def limited_application(settings: Settings, account: Account) -> AsyncGene
 @pytest.fixture
 def delay(monkeypatch: pytest.MonkeyPatch) -> float:
     """How long a try waits, shortened."""
-    monkeypatch.setattr(password_check, "_DELAY", 0.5)
+    monkeypatch.setattr(sign_in_pages, "_DELAY", 0.5)
     return 0.5
 
 
@@ -101,8 +101,8 @@ async def test_an_account_that_does_not_exist_is_delayed_as_one_that_does(
 async def test_a_bounded_number_waits_and_beyond_it_nobody_is_locked_out(
     limited_application: Starlette, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(password_check, "_DELAY", 4 * delay)
-    monkeypatch.setattr(password_check, "_MOST_WAITING", 3)
+    monkeypatch.setattr(sign_in_pages, "_DELAY", 4 * delay)
+    monkeypatch.setattr(sign_in_pages, "_MOST_WAITING", 3)
     await exhaust(limited_application)
     waiting = [asyncio.create_task(guess(limited_application, f"192.0.2.{n}")) for n in range(3)]
     await asyncio.sleep(delay)
@@ -115,7 +115,7 @@ async def test_a_bounded_number_waits_and_beyond_it_nobody_is_locked_out(
 async def test_one_address_has_few_tries_waiting(
     limited_application: Starlette, delay: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(password_check, "_DELAY", 4 * delay)
+    monkeypatch.setattr(sign_in_pages, "_DELAY", 4 * delay)
     await exhaust(limited_application)
     statuses = await asyncio.gather(*(guess(limited_application, "192.0.2.1") for _ in range(8)))
     assert sorted(statuses) == [403] * 4 + [429] * 4

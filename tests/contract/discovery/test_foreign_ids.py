@@ -15,7 +15,7 @@ import pytest
 from starlette.routing import Route
 
 from negotiator.base.scopes import ASSISTANT, DIRECTORY
-from negotiator.console.deferred_pages import DeferredPages
+from negotiator.console.page_router import DeferredPages
 from negotiator.http.operation import Operation
 from negotiator.tokens import clients
 from negotiator.tokens.clients import NewClient

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Generator
 from typing import Final
-from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -152,17 +151,6 @@ def test_an_organisation_s_provider_signs_people_in(
         assert one.sees("through " + provider.name)
         assert one.said == []
         assert one.outside == []
-
-
-def test_an_authorization_is_gone_on_with_after_signing_in(chromium: Browser, first_user_server: Server) -> None:
-    with chromium.new_context() as context:
-        one = tab(context, first_user_server.base)
-        onward = "/oauth/nothing-yet?client_id=a&redirect_uri=https%3A%2F%2Fapp.example%2Fcb%3Fx%3D1"
-        one.page.goto(f"{first_user_server.base}/sign-in?next={quote(onward, safe='')}")
-        one.fill("E-mail", "ada@example.com")
-        one.fill("Password", PASSWORD)
-        one.press("Sign in")
-        one.page.wait_for_url(f"{first_user_server.base}{onward}")
 
 
 def test_it_can_be_used_by_keyboard_on_a_phone(chromium: Browser, first_user_server: Server) -> None:

@@ -8,8 +8,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
-from tests.helpers.chromium import chromium as chromium
+from tests.helpers.chromium import OpenTab, Tab, make_first_user, tab
 from tests.helpers.live_server import Server, wait_for
 
 UNDO_MS: Final = 10_500
@@ -54,10 +53,8 @@ def fits(page: Page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_from_a_code_to_a_refusal_to_the_end(chromium: Browser, server: Server) -> None:
-    with chromium.new_context() as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_from_a_code_to_a_refusal_to_the_end(signed_in: OpenTab, server: Server) -> None:
+    with signed_in() as one:
         one.open("/agents")
         code = new_code(one, "Advise only")
         assert one.sees("Waiting for your agent")
@@ -93,10 +90,8 @@ def test_from_a_code_to_a_refusal_to_the_end(chromium: Browser, server: Server) 
         assert one.outside == []
 
 
-def test_who_leaves_the_page_does_not_keep_the_agent(chromium: Browser, server: Server) -> None:
-    with chromium.new_context() as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_who_leaves_the_page_does_not_keep_the_agent(signed_in: OpenTab, server: Server) -> None:
+    with signed_in() as one:
         one.open("/agents")
         agent_id, bearer = redeem(server.base, new_code(one, "Everything"), "leaver")
         one.open(f"/agents/{agent_id}")
@@ -107,10 +102,8 @@ def test_who_leaves_the_page_does_not_keep_the_agent(chromium: Browser, server: 
         wait_for(lambda: lists(server.base, bearer) == 401)
 
 
-def test_without_script_a_second_question_is_asked_and_no_more(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(java_script_enabled=False) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_without_script_a_second_question_is_asked_and_no_more(signed_in: OpenTab, server: Server) -> None:
+    with signed_in(java_script_enabled=False) as one:
         one.open("/agents")
         agent_id, bearer = redeem(server.base, new_code(one, "Negotiate and remember"), "plain")
         one.page.get_by_role("link", name="Has my agent used it?").click()
@@ -126,10 +119,8 @@ def test_without_script_a_second_question_is_asked_and_no_more(chromium: Browser
         assert lists(server.base, bearer) == 401
 
 
-def test_what_is_said_for_curl_works_in_a_shell(chromium: Browser, server: Server) -> None:
-    with chromium.new_context() as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_what_is_said_for_curl_works_in_a_shell(signed_in: OpenTab) -> None:
+    with signed_in() as one:
         one.open("/agents")
         new_code(one, "Advise only")
         script = one.page.locator("#setup-curl").text_content() or ""
@@ -139,10 +130,8 @@ def test_what_is_said_for_curl_works_in_a_shell(chromium: Browser, server: Serve
 
 
 @pytest.mark.parametrize("width", [390, 320])
-def test_on_a_phone_a_long_name_is_read_and_nothing_scrolls(chromium: Browser, server: Server, width: int) -> None:
-    with chromium.new_context(viewport={"width": width, "height": 700}) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_on_a_phone_a_long_name_is_read_and_nothing_scrolls(signed_in: OpenTab, server: Server, width: int) -> None:
+    with signed_in(viewport={"width": width, "height": 700}) as one:
         one.open("/agents")
         code = new_code(one, "Advise only")
         assert fits(one.page)

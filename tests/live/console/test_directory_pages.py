@@ -1,6 +1,5 @@
 """The directory in a real browser: a search by keyboard, and a tool from its submission to the search."""
 
-from collections.abc import Generator
 from typing import Any, Final
 
 import httpx2
@@ -10,25 +9,13 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from negotiator.directory import catalogue_queries, submissions_queries, submissions_transitions
 from negotiator.directory.tool_record import ProvenPublisher
 from negotiator.store.statement import Transaction
-from tests.helpers.chromium import Tab, make_first_user, sign_in, tab
-from tests.helpers.chromium import chromium as chromium
+from tests.helpers.chromium import OpenTab, Tab, sign_in, tab, tab_to
 from tests.helpers.directory_agents import record
 from tests.helpers.live_server import Server
 
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
 NARROW: Final = 320
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
-    """A service whose first user, an administrator, is Ada."""
-    started = Server(tmp_path_factory.mktemp("directory-pages"), workers=1)
-    started.start()
-    with chromium.new_context() as context:
-        make_first_user(tab(context, started.base), started.folder / "log")
-    yield started
-    started.stop()
 
 
 def api(one: Tab, path: str) -> dict[str, Any]:
@@ -40,14 +27,6 @@ def api(one: Tab, path: str) -> dict[str, Any]:
 
 def names(page: Page) -> list[str]:
     return page.locator(".finding h2").all_inner_texts()
-
-
-def tab_to(page: Page, field: str, most: int = 60) -> None:
-    for _ in range(most):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == field:
-            return
-    raise AssertionError(f"{field} is not reached by Tab")
 
 
 @pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
@@ -95,10 +74,8 @@ def test_without_script_the_search_is_a_form(chromium: Browser, server: Server) 
         assert names(one.page) == [tool["name"] for tool in told["items"]]
 
 
-def test_a_tool_is_submitted_approved_in_the_queue_and_found(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=WIDE) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_a_tool_is_submitted_approved_in_the_queue_and_found(signed_in: OpenTab) -> None:
+    with signed_in(viewport=WIDE) as one:
         page = one.page
         for name in ("Heliotrope Notes", "Second Heliotrope"):
             one.open("/tools/submit")
@@ -166,7 +143,7 @@ def test_a_tool_is_kept_shared_and_read_without_a_sign_in(chromium: Browser, ser
 
 @pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
 def test_a_publisher_learns_at_once_what_the_proof_of_their_domain_does_not_settle(
-    chromium: Browser, server: Server, size: ViewportSize
+    signed_in: OpenTab, server: Server, size: ViewportSize
 ) -> None:
     word = "Plover" if size == WIDE else "Curlew"
     theirs = ProvenPublisher(domain=f"{word.lower()}.org", verified=True, method="http")
@@ -177,9 +154,7 @@ def test_a_publisher_learns_at_once_what_the_proof_of_their_domain_does_not_sett
         return catalogue_queries.put(tx, like, actor="tests").slug
 
     slug: str = server.change_now(unit)
-    with chromium.new_context(viewport=size) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+    with signed_in(viewport=size) as one:
         page = one.page
         one.open(f"/tools/{slug}")
         assert one.sees("MCP over SSE (no address given)")

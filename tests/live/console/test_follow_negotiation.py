@@ -1,19 +1,16 @@
 """A talk is followed in a real browser by keyboard alone: say, answer, find out; an agent changes it meanwhile."""
 
-from collections.abc import Generator
 from typing import Any, Final
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
-from tests.helpers.chromium import bind_agent, make_first_user, tab
-from tests.helpers.chromium import chromium as chromium
+from tests.helpers.chromium import OpenTab, bind_agent, tab_to
 from tests.helpers.live_server import Server
 
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
-MOST_TABS: Final = 150
 LOOKS_MS: Final = 10_000
 """The page looks for changes of others so often."""
 CAR: Final[dict[str, Any]] = {
@@ -27,39 +24,9 @@ CAR: Final[dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    started = Server(tmp_path_factory.mktemp("follow"), workers=1)
-    started.start()
-    yield started
-    started.stop()
-
-
-@pytest.fixture(scope="module")
-def cookies(server: Server, chromium: Browser) -> Any:
-    """Of Ada, the first user."""
-    with chromium.new_context() as context:
-        make_first_user(tab(context, server.base), server.folder / "log")
-        return context.storage_state()
-
-
-def tab_to(page: Page, field: str) -> None:
-    """Press Tab until the field has the focus, which is always to be seen."""
-    for _ in range(MOST_TABS):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == field:
-            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert outline != "none", field
-            return
-    raise AssertionError(f"{field} is not reached by Tab")
-
-
 @pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
-def test_a_talk_is_followed_by_keyboard_alone(
-    chromium: Browser, server: Server, cookies: Any, size: ViewportSize
-) -> None:
-    with chromium.new_context(viewport=size, storage_state=cookies, locale="en-US") as context:
-        one = tab(context, server.base)
+def test_a_talk_is_followed_by_keyboard_alone(signed_in: OpenTab, server: Server, size: ViewportSize) -> None:
+    with signed_in(viewport=size, locale="en-US") as one:
         bearer = bind_agent(one)
         with httpx2.Client(base_url=f"{server.base}/api", headers=bearer) as agent:
             opened = agent.post("/negotiations", json=CAR).json()

@@ -2,17 +2,13 @@
 
 import csv
 import re
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx2
-import pytest
-from playwright.sync_api import Browser, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
-from tests.helpers.chromium import Tab, bind_agent, make_first_user, sign_in, tab
-from tests.helpers.chromium import chromium as chromium
-from tests.helpers.live_server import Server
+from tests.helpers.chromium import OpenTab, Tab, bind_agent
 
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
 
@@ -31,17 +27,6 @@ class Api:
         return httpx2.post(f"{self.base}{path}", headers=self.headers, **options)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
-    """A service whose first user is Ada."""
-    started = Server(tmp_path_factory.mktemp("knowledge"), workers=1)
-    started.start()
-    with chromium.new_context() as context:
-        make_first_user(tab(context, started.base), started.folder / "log")
-    yield started
-    started.stop()
-
-
 def agent_of(one: Tab) -> Api:
     """An agent that works for the signed-in user, and remembers for them."""
     return Api(f"{one.base}/api", bind_agent(one))
@@ -53,10 +38,8 @@ def remembered(agent: Api) -> dict[str, dict[str, Any]]:
     return {one["text"]: one for one in found}
 
 
-def test_memories_are_searched_edited_and_erased_with_undo(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(locale="en-US") as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_memories_are_searched_edited_and_erased_with_undo(signed_in: OpenTab) -> None:
+    with signed_in(locale="en-US") as one:
         agent = agent_of(one)
         page = one.page
         for text in ("Acme gives discounts in March.", "Globex pays early.", "Initech pays late."):
@@ -102,10 +85,8 @@ def test_memories_are_searched_edited_and_erased_with_undo(chromium: Browser, se
         assert one.outside == []
 
 
-def test_what_waits_is_reviewed_in_one_go(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=SMALL) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_what_waits_is_reviewed_in_one_go(signed_in: OpenTab) -> None:
+    with signed_in(viewport=SMALL) as one:
         agent = agent_of(one)
         lines = "One that is right.\nAnother that is right.\nA wrong one."
         one.open("/memories")
@@ -122,10 +103,8 @@ def test_what_waits_is_reviewed_in_one_go(chromium: Browser, server: Server) -> 
         assert "A wrong one." not in found
 
 
-def test_a_result_recorded_by_hand_is_in_chart_and_csv(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=SMALL, locale="en-US") as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_a_result_recorded_by_hand_is_in_chart_and_csv(signed_in: OpenTab) -> None:
+    with signed_in(viewport=SMALL, locale="en-US") as one:
         agent = agent_of(one)
         page = one.page
         one.open("/wins")
@@ -154,10 +133,8 @@ def test_a_result_recorded_by_hand_is_in_chart_and_csv(chromium: Browser, server
         assert one.said == []
 
 
-def test_their_words_are_answered_while_typing(chromium: Browser, server: Server) -> None:
-    with chromium.new_context() as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_their_words_are_answered_while_typing(signed_in: OpenTab) -> None:
+    with signed_in() as one:
         one.open("/tactics")
         said = "This price is only good until Friday, take it or leave it."
         one.page.get_by_label("What did they just say?").press_sequentially(said)

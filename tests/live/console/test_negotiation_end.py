@@ -1,17 +1,13 @@
 """A negotiation is steered to its end in a real browser: a request refused, a deal recorded, its plan printed."""
 
 import re
-from collections.abc import Generator
-from pathlib import Path
 from typing import Any, Final
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, ViewportSize
+from playwright.sync_api import ViewportSize
 
-from tests.helpers.chromium import Tab, bind_agent, make_first_user, sign_in, tab
-from tests.helpers.chromium import chromium as chromium
-from tests.helpers.live_server import Server
+from tests.helpers.chromium import OpenTab, Tab, bind_agent
 from tests.helpers.negotiating_agent import GOLF
 
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
@@ -51,17 +47,6 @@ CRM: Final[dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
-    """A service whose first user is Ada."""
-    started = Server(tmp_path_factory.mktemp("end"), workers=1)
-    started.start()
-    with chromium.new_context() as context:
-        make_first_user(tab(context, started.base), started.folder / "log")
-    yield started
-    started.stop()
-
-
 def call(one: Tab, path: str, headers: dict[str, str], body: Any = None) -> dict[str, Any]:
     """What the API answers to the agent."""
     method = "GET" if body is None else "POST"
@@ -72,12 +57,8 @@ def call(one: Tab, path: str, headers: dict[str, str], body: Any = None) -> dict
 
 
 @SIZES
-def test_an_agent_asks_to_pass_the_limit_and_is_refused_with_a_reason(
-    chromium: Browser, server: Server, size: ViewportSize
-) -> None:
-    with chromium.new_context(viewport=size) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_an_agent_asks_to_pass_the_limit_and_is_refused_with_a_reason(signed_in: OpenTab, size: ViewportSize) -> None:
+    with signed_in(viewport=size) as one:
         headers = bind_agent(one)
         path = f"/negotiations/{call(one, '/negotiations', headers, GOLF)['id']}"
         call(one, f"{path}/offers", headers, {"by": "them", "package": {"price": 14900}})
@@ -110,10 +91,8 @@ def test_an_agent_asks_to_pass_the_limit_and_is_refused_with_a_reason(
 
 
 @SIZES
-def test_an_agreed_deal_becomes_a_win_by_keyboard(chromium: Browser, server: Server, size: ViewportSize) -> None:
-    with chromium.new_context(viewport=size) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_an_agreed_deal_becomes_a_win_by_keyboard(signed_in: OpenTab, size: ViewportSize) -> None:
+    with signed_in(viewport=size) as one:
         headers, page = bind_agent(one), one.page
         path = f"/negotiations/{call(one, '/negotiations', headers, GOLF)['id']}"
         call(one, f"{path}/offers", headers, {"by": "them", "package": {"price": 14900}})
@@ -141,10 +120,8 @@ def test_an_agreed_deal_becomes_a_win_by_keyboard(chromium: Browser, server: Ser
         assert one.said == []
 
 
-def test_the_plan_is_printed_on_two_pages_without_the_limit(chromium: Browser, server: Server, tmp_path: Path) -> None:
-    with chromium.new_context(viewport=WIDE) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_the_plan_is_printed_on_two_pages_without_the_limit(signed_in: OpenTab) -> None:
+    with signed_in(viewport=WIDE) as one:
         headers, page = bind_agent(one), one.page
         path = f"/negotiations/{call(one, '/negotiations', headers, CRM)['id']}"
         for by, price in (("them", 60), ("me", "43.50"), ("them", 57)):
@@ -176,10 +153,8 @@ def pages(pdf: bytes) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-def test_the_example_is_opened_and_erased(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=SMALL) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_the_example_is_opened_and_erased(signed_in: OpenTab) -> None:
+    with signed_in(viewport=SMALL) as one:
         headers, page = bind_agent(one), one.page
         for each in call(one, "/negotiations?limit=100", headers)["items"]:
             httpx2.delete(f"{one.base}/api/negotiations/{each['id']}", headers=headers)

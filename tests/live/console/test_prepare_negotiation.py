@@ -2,33 +2,19 @@
 
 import re
 import time
-from collections.abc import Generator
 from typing import Any, Final
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize
 
-from tests.helpers.chromium import PASSWORD, Tab, bind_agent, make_first_user, sign_in, tab
-from tests.helpers.chromium import chromium as chromium
+from tests.helpers.chromium import PASSWORD, OpenTab, Tab, bind_agent, tab_to
 from tests.helpers.live_server import Server
 
 NEW: Final = "/negotiations/new"
 WIDE: Final[ViewportSize] = {"width": 1280, "height": 800}
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
-MOST_TABS: Final = 60
 MOST_SECONDS: Final = 180
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Generator[Server]:
-    """A service whose first user is Ada."""
-    started = Server(tmp_path_factory.mktemp("prepare"), workers=1)
-    started.start()
-    with chromium.new_context() as context:
-        make_first_user(tab(context, started.base), started.folder / "log")
-    yield started
-    started.stop()
 
 
 def read(one: Tab, path: str, bearer: dict[str, str]) -> dict[str, Any]:
@@ -36,17 +22,6 @@ def read(one: Tab, path: str, bearer: dict[str, str]) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
-
-
-def tab_to(page: Page, field: str) -> None:
-    """Press Tab until the field has the focus, which is always to be seen."""
-    for _ in range(MOST_TABS):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == field:
-            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert outline != "none", field
-            return
-    raise AssertionError(f"{field} is not reached by Tab")
 
 
 def write(page: Page, field: str, text: str) -> None:
@@ -66,11 +41,9 @@ def is_narrow(page: Page) -> bool:
 
 @pytest.mark.parametrize("size", [WIDE, SMALL], ids=["wide", "small"])
 def test_a_renewal_is_prepared_by_keyboard_within_three_minutes(
-    chromium: Browser, server: Server, size: ViewportSize
+    signed_in: OpenTab, server: Server, size: ViewportSize
 ) -> None:
-    with chromium.new_context(viewport=size, locale="en-US") as context:
-        one = tab(context, server.base)
-        sign_in(one)
+    with signed_in(viewport=size, locale="en-US") as one:
         bearer = bind_agent(one)
         opened: list[str] = []
         one.page.on("framenavigated", lambda frame: opened.append(frame.url))
@@ -139,10 +112,8 @@ def test_a_renewal_is_prepared_by_keyboard_within_three_minutes(
         assert one.outside == []
 
 
-def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=SMALL, locale="en-US") as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_a_refusal_is_heard_and_mended_by_keyboard(signed_in: OpenTab) -> None:
+    with signed_in(viewport=SMALL, locale="en-US") as one:
         one.open(f"{NEW}?kind=purchase")
         page = one.page
         write(page, "title", "Used Golf")
@@ -167,10 +138,8 @@ def test_a_refusal_is_heard_and_mended_by_keyboard(chromium: Browser, server: Se
         page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
 
 
-def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport={"width": 320, "height": 640}) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_points_are_added_and_taken_out_in_place(signed_in: OpenTab) -> None:
+    with signed_in(viewport={"width": 320, "height": 640}) as one:
         one.open(f"{NEW}?kind=salary")
         page = one.page
         assert is_narrow(page)
@@ -192,10 +161,8 @@ def test_points_are_added_and_taken_out_in_place(chromium: Browser, server: Serv
         assert one.outside == []
 
 
-def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=WIDE) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_what_is_typed_while_the_points_change_stays(signed_in: OpenTab) -> None:
+    with signed_in(viewport=WIDE) as one:
         one.open(NEW)
         page = one.page
         page.route(f"**{NEW}", lambda route: (time.sleep(0.4), route.continue_())[-1])
@@ -207,10 +174,8 @@ def test_what_is_typed_while_the_points_change_stays(chromium: Browser, server: 
         assert page.get_by_label("Name", exact=True).input_value() == "Two rooms in Leith"
 
 
-def test_a_renamed_point_is_called_so_in_every_question(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=WIDE) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_a_renamed_point_is_called_so_in_every_question(signed_in: OpenTab) -> None:
+    with signed_in(viewport=WIDE) as one:
         one.open(f"{NEW}?kind=rent")
         page = one.page
         tab_to(page, "i3-label")
@@ -222,32 +187,28 @@ def test_a_renamed_point_is_called_so_in_every_question(chromium: Browser, serve
         assert page.locator("label[for=i3-theirs]").inner_text() == "Shortest stay"
 
 
-def test_an_ended_session_takes_nothing_from_the_page(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=WIDE) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_an_ended_session_takes_nothing_from_the_page(signed_in: OpenTab) -> None:
+    with signed_in(viewport=WIDE) as one:
         one.open(f"{NEW}?kind=purchase")
         page = one.page
-        context.clear_cookies()
+        one.page.context.clear_cookies()
         page.fill("#i0-target", "12,500")
         page.get_by_text("You are signed out.").wait_for()
         assert page.locator("#i0-target").input_value() == "12,500"
         assert page.locator("#save").is_visible()
 
 
-def test_saving_after_the_session_has_ended_loses_nothing(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=SMALL) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_saving_after_the_session_has_ended_loses_nothing(signed_in: OpenTab, server: Server) -> None:
+    with signed_in(viewport=SMALL) as one:
         one.open(f"{NEW}?kind=purchase")
         page = one.page
         page.fill("#title", "A car for Leith")
         page.fill("#i0-target", "12,500")
         page.get_by_text("12,500", exact=False).first.wait_for()
-        context.clear_cookies()
+        one.page.context.clear_cookies()
         one.press("Save and see the plan")
         page.get_by_role("heading", name="You are signed out").wait_for()
-        with context.expect_page() as opened:
+        with one.page.context.expect_page() as opened:
             page.get_by_role("link", name="Sign in again in another tab").click()
         other = Tab(opened.value, server.base)
         other.fill("E-mail", "ada@example.com")
@@ -261,10 +222,8 @@ def test_saving_after_the_session_has_ended_loses_nothing(chromium: Browser, ser
         page.wait_for_url(re.compile(r"/negotiations/neg_\w+#plan$"))
 
 
-def test_the_page_works_without_script(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=WIDE, java_script_enabled=False) as context:
-        one = tab(context, server.base)
-        sign_in(one)
+def test_the_page_works_without_script(signed_in: OpenTab) -> None:
+    with signed_in(viewport=WIDE, java_script_enabled=False) as one:
         one.open(NEW)
         page = one.page
         page.check("#kind-freelance_rate")

@@ -1,18 +1,14 @@
 """A talk is practised in a real browser by keyboard alone, on a phone, to the debrief and the lesson that is kept."""
 
-from collections.abc import Generator
 from typing import Any, Final
 
 import httpx2
-import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
-from tests.helpers.chromium import bind_agent, make_first_user, tab
-from tests.helpers.chromium import chromium as chromium
+from tests.helpers.chromium import OpenTab, bind_agent, tab_to
 from tests.helpers.live_server import Server
 
 SMALL: Final[ViewportSize] = {"width": 390, "height": 844}
-MOST_TABS: Final = 80
 CAR: Final[dict[str, Any]] = {
     "title": "Used VW Golf",
     "role": "buyer",
@@ -25,29 +21,8 @@ CAR: Final[dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    started = Server(tmp_path_factory.mktemp("rehearse"), workers=1)
-    started.start()
-    yield started
-    started.stop()
-
-
-def tab_to(page: Page, field: str) -> None:
-    """Press Tab until the field has the focus, which is always to be seen."""
-    for _ in range(MOST_TABS):
-        if page.evaluate("document.activeElement.id") == field:
-            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert outline != "none", field
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{field} is not reached by Tab")
-
-
-def test_a_talk_is_practised_by_keyboard_alone_and_a_lesson_kept(chromium: Browser, server: Server) -> None:
-    with chromium.new_context(viewport=SMALL, locale="en-US") as context:
-        one = tab(context, server.base)
-        make_first_user(one, server.folder / "log")
+def test_a_talk_is_practised_by_keyboard_alone_and_a_lesson_kept(signed_in: OpenTab, server: Server) -> None:
+    with signed_in(viewport=SMALL, locale="en-US") as one:
         bearer = bind_agent(one)
         with httpx2.Client(base_url=f"{server.base}/api", headers=bearer) as agent:
             opened = agent.post("/negotiations", json=CAR).json()

@@ -22,7 +22,7 @@ from negotiator.base.schema_examples import example_input
 from negotiator.base.search_terms import stemmed_terms
 from negotiator.base.strict_json import is_array, is_object, read_jws, read_object
 from negotiator.console.browser_sessions import browser_name, local_path
-from negotiator.console.entered_numbers import read_entered
+from negotiator.console.form_fields import read_entered
 from negotiator.console.guides_content import parse_markdown, render_tokens
 from negotiator.console.talk.preparation_body import prepared_body
 from negotiator.console.talk.preparation_form import change_preparation, new_preparation, read_preparation

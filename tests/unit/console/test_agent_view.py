@@ -1,7 +1,7 @@
 """The words for what an agent called: the purpose that would allow it, and sentences without paths of programs."""
 
 from negotiator.agents.tables import AgentCall
-from negotiator.console.people.agent_page import calls_in_words, subjects
+from negotiator.console.people.agents_page import calls_in_words, subjects
 from negotiator.console.people.scope_words import WORDS, describe_scopes, purpose_scopes
 
 HELD = describe_scopes(purpose_scopes("advise"))

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from negotiator.console.deferred_pages import DeferredPages
+from negotiator.console.page_router import DeferredPages
 from negotiator.discovery.documents import static_document
 
 

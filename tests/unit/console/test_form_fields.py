@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from negotiator.base.errors import Conflict, FieldError, ValidationFailed
-from negotiator.console.form_fields import FormField, field_faults, fill_fields, read_fields
+from negotiator.console.form_fields import FormField, field_finder, fill_fields, read_fields
 from negotiator.console.owned.memories_page import FIELDS as MEMORY
 from negotiator.console.owned.tactics_page import FIELDS as TACTIC
-from negotiator.console.tools.submission_form import FIELDS as TOOL
+from negotiator.console.page_router import NO_FORM, RefusedForm, UnreadFields
+from negotiator.console.tools.submission_pages import FIELDS as TOOL
 
 TABLE = {
     "name": FormField("name", blank=""),
@@ -80,11 +81,15 @@ def test_members_are_shown_as_they_would_have_been_typed(members: dict[str, Any]
 )
 def test_a_fault_stands_at_its_field(pointer: str, field: str) -> None:
     refusal = ValidationFailed([FieldError(pointer, "No."), FieldError(pointer, "Not at all.")])
-    assert field_faults(refusal, TABLE) == {field: "No."}
+    assert RefusedForm(refusal=refusal).faults(field_finder(TABLE)) == {field: "No."}
 
 
-def test_other_refusals_have_no_fields() -> None:
-    assert field_faults(Conflict("Changed."), TABLE) == field_faults(None, TABLE) == {}
+def test_other_refusals_have_no_fields_and_fields_that_cannot_be_read_no_pointers() -> None:
+    refused = RefusedForm(refusal=Conflict("Changed."))
+    assert (refused.faults(field_finder(TABLE)), refused.said) == ({"": "Changed."}, "Changed.")
+    unread = RefusedForm(refusal=UnreadFields({"issue:price": "No."}))
+    assert (unread.faults(field_finder(TABLE)), unread.said, unread.status) == ({"issue:price": "No."}, "", 422)
+    assert NO_FORM.faults() == {}
 
 
 @pytest.mark.parametrize("table", [MEMORY, TACTIC, TOOL])

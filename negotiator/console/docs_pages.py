@@ -23,7 +23,7 @@ from negotiator.console.guides_content import (
     search_entries,
     term_weights,
 )
-from negotiator.console.open_pages import VARIES, OpenPages, Reader
+from negotiator.console.page_calls import VARIES, OpenPages, Reader
 from negotiator.discovery import openapi
 from negotiator.discovery.documents import negotiated_response
 from negotiator.discovery.public_pages import GROUP_PATH, GUIDE_PATH, GUIDES_PATH, MANUAL_PATH, REFERENCE_PATH
