@@ -34,7 +34,14 @@ from negotiator.http.admission import OverloadRecord
 from negotiator.http.cursors import Cursors
 from negotiator.http.guard import Guard
 from negotiator.http.limit_stores import DatabaseLimitStore, FileLimitStore, RedisLimitStore
-from negotiator.http.limits import BASELINE_BUDGET, DEFAULT_BUDGET, LimitStore, RateBudget, RateLimits
+from negotiator.http.limits import (
+    BASELINE_BUDGET,
+    DEFAULT_BUDGET,
+    REVOCATION_BUDGET,
+    LimitStore,
+    RateBudget,
+    RateLimits,
+)
 from negotiator.http.operation import Operation
 from negotiator.http.pipeline import Pipeline, RefusalRenderer
 from negotiator.keys.keyring import Keyring
@@ -238,6 +245,7 @@ def rate_budgets(settings: Settings) -> tuple[RateBudget, ...]:
         _budget(EVENTS_BUDGET, apart, _MINUTE),
         _budget(CLIENT_BUDGET, registrations, _HOUR, counted=_REGISTRATIONS),
         _budget(health_routes.HEALTH_BUDGET, apart, _MINUTE),
+        _budget(REVOCATION_BUDGET, apart, _MINUTE),
         _budget(DIRECTORY_BASELINE_BUDGET, settings.limit_directory_rpm, _MINUTE),
         _budget(HOURLY_BUDGET, settings.register_limit_directory, _HOUR, counted=_REGISTRATIONS),
         _budget(DAILY_BUDGET, settings.register_limit_directory_daily, _DAY, counted=_REGISTRATIONS),

@@ -28,6 +28,7 @@ from negotiator.directory.schemas_accounts import (
     VerifyResult,
 )
 from negotiator.directory.tables import IdentityChallenge
+from negotiator.http.limits import REVOCATION_BUDGET
 from negotiator.http.operation import REGISTRATION_BODY_LIMIT, Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -78,6 +79,7 @@ class DirectoryAccounts:
                 access="public",
                 encoding="either",
                 body_limit=REGISTRATION_BODY_LIMIT,
+                budget=lambda _: REVOCATION_BUDGET,
                 refusals=(400, 401),
             ),
             _account_operation(

@@ -17,6 +17,8 @@ DEFAULT_BUDGET: Final = "default"
 """The budget of callers with a credential."""
 BASELINE_BUDGET: Final = "baseline"
 """The budget of callers without a credential, where an operation names no other."""
+REVOCATION_BUDGET: Final = "revocations"
+"""What ends a credential is charged to it alone: nobody's reads keep a stolen key alive."""
 
 _WINDOWS: Final = {60: "a minute", 3600: "an hour", 86_400: "a day"}
 

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from negotiator.base.errors import InvalidRequest
 from negotiator.base.schema import Lenient
 from negotiator.base.scopes import OPENID
+from negotiator.http.limits import REVOCATION_BUDGET
 from negotiator.http.operation import Answer, Call, Operation
 from negotiator.store.statement import Transaction
 from negotiator.store.store import Store
@@ -135,6 +136,7 @@ class TokenEndpoints:
                 output=TokenRevoked,
                 access="open",
                 encoding="form",
+                budget=lambda _: REVOCATION_BUDGET,
                 refusals=(400, 401),
                 tag="tokens",
             ),

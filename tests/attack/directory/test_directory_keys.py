@@ -156,6 +156,17 @@ async def test_probing_with_bad_keys_costs_the_prober_not_the_owner(settings: Se
         assert (await client.post(CHALLENGE, headers=key_header(record))).headers["x-ratelimit-remaining"] == "1"
 
 
+async def test_a_key_is_revoked_from_an_address_whose_reads_are_used_up(settings: Settings) -> None:
+    limits = {"limit_baseline_rpm": 1, "limit_directory_rpm": 1}
+    async with running(settings.model_copy(update=limits)) as application, connect(application) as client:
+        keys = [(await register_account(client))["api_key"] for _ in range(2)]
+        read = [(await client.get("/api/v1/categories")).status_code for _ in range(3)]
+        assert read[-1] == 429
+        sent = ((REVOKE, {"json": {"token": keys[0]}}), ("/oauth/revoke", {"data": {"token": keys[1]}}))
+        assert [(await client.post(path, **body)).status_code for path, body in sent] == [200, 200]
+        assert not await is_accepted(client, keys[0])
+
+
 async def test_a_stranger_learns_nothing_from_revocation_and_ends_nothing(client: httpx2.AsyncClient) -> None:
     record = await register_account(client)
     key_id = record["api_key"].split("_")[2]

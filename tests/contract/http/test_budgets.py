@@ -20,6 +20,7 @@ from tests.contract.requirements import covers
 from tests.helpers.directory_identity import (
     CHALLENGE,
     REGISTER,
+    REVOKE,
     FakeWeb,
     StatementSigner,
     key_header,
@@ -170,6 +171,7 @@ SHOWN: Final[dict[str, Shown]] = {
     "events": Shown("limit_rpm", 60, telling),
     "client-registration": Shown("register_limit_anonymous", HOUR, post("/oauth/register", CLIENT)),
     "health": Shown("limit_rpm", 60, get("/api/health")),
+    "revocations": Shown("limit_rpm", 60, post(REVOKE, {"token": "unknown"})),
     "directory": Shown("limit_directory_rpm", 60, get("/api/v1/categories")),
     "accounts": Shown("register_limit_directory", HOUR, post(REGISTER, registration_body())),
 }
