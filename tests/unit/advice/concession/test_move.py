@@ -8,6 +8,8 @@ from negotiator.advice.concession.aims import Style
 from negotiator.advice.concession.move import PersonMove, person_move
 from negotiator.advice.leverage.concessions import completed_offers
 from negotiator.terms import limits
+from negotiator.terms.issues import Package
+from negotiator.terms.terms import Terms
 from negotiator.terms.utility import is_complete
 from tests.helpers.generated_talks import NOW, SEEDS, GeneratedTalk, talk
 from tests.helpers.limit_checks import broken_rules, keeps_alone, worth
@@ -83,6 +85,12 @@ def test_what_the_user_offered_is_not_taken_back(seed: int, style: Style) -> Non
             assert worth(issue, move.package[issue.name]) <= most + SAME
 
 
+def asks_for_more_than(mine: Package, theirs: Package, terms: Terms) -> bool:
+    """Whether they want a value that is worse for the user than the user's own on an issue beside the price."""
+    rest = [issue for issue in terms.issues if issue is not terms.price and issue.name in theirs]
+    return any(worth(issue, theirs[issue.name]) < worth(issue, mine[issue.name]) - SAME for issue in rest)
+
+
 @given(SEEDS, STYLES)
 @settings(max_examples=400)
 def test_no_issue_is_given_beyond_what_they_ask(seed: int, style: Style) -> None:
@@ -98,6 +106,8 @@ def test_no_issue_is_given_beyond_what_they_ask(seed: int, style: Style) -> None
         value = theirs[-1].package.get(issue.name)
         if value is None or not keeps_alone(one.terms, issue, value):
             continue
+        if issue is one.terms.price and asks_for_more_than(move.path.now.package, theirs[-1].package, one.terms):
+            continue  # their price is one for less
         offered = [worth(issue, package[issue.name]) for package in move.reading.own]
         least = min([worth(issue, value), *offered])
         assert worth(issue, move.package[issue.name]) >= least - SAME

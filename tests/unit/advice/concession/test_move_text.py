@@ -470,6 +470,21 @@ def test_what_could_be_given_is_no_gift_where_it_is_an_issue_itself() -> None:
         assert "could see to" not in said(move)
 
 
+def test_their_price_for_a_lesser_package_is_no_price_for_the_user_s() -> None:
+    options = [{"value": "side", "worth": 0}, {"value": "main", "worth": 400}]
+    place = {"name": "place", "type": "enum", "options": options}
+    body = {
+        **CAR,
+        "issues": [{**CAR["issues"][0], "range": {"min": 1500, "max": 3500}}, place],
+        "target": {"package": {"price": 2200, "place": "main"}},
+        "walk_away": {"package": {"price": 2900, "place": "main"}},
+    }
+    offers = [("them", {"price": "2700", "place": "side"}), ("me", {"price": "2525", "place": "main"})]
+    move = moved(terms_of(body), *offers, ("them", {"price": "2475", "place": "side"}))
+    assert move.package is not None
+    assert move.package["place"] == "side" or Decimal(str(move.package["price"])) >= 2525
+
+
 def test_a_question_by_another_word_for_an_issue_brings_that_issue_up() -> None:
     transport = {"name": "transport", "type": "enum", "label": "Transport by"}
     options = [{"value": "buyer", "worth": 0}, {"value": "seller", "worth": -350}]
