@@ -186,6 +186,6 @@ def _parse(document: bytes) -> Manifest:
     if manifest.schema not in known_revisions():
         raise UnreadableBackup(
             f"The backup was made by Negotiator {manifest.version} with schema {manifest.schema}, which this version "
-            "does not know. Update it."
+            "does not know. Use the version that made it, or a newer one."
         )
     return manifest

@@ -69,7 +69,8 @@ async def _copy_from_postgres(url: str, target: Path) -> None:
         revision = await connection.scalar(text(f"select version_num from {VERSION_TABLE}"))  # noqa: S608
         if revision not in known_revisions():
             raise Unavailable(
-                f"The database has schema {revision}, which this version of Negotiator does not know. Update it."
+                f"The database has schema {revision}, which this version of Negotiator does not know. Use the one "
+                "that made it, or a newer one."
             )
         upgrade_file(target, revision)
         with open_file(target) as copy:

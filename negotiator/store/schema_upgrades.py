@@ -51,6 +51,11 @@ def upgrade(connection: Connection) -> None:
     try:
         ScriptDirectory.from_config(config).get_revision(found or "base")
     except CommandError:
+        if str(found) < str(newest):
+            raise Unavailable(
+                f"The database has schema {found}, of a version before the first release, which cannot be brought to "
+                f"schema {newest}. Start the version that made it, or name another database."
+            ) from None
         oldest = connection.execute(text("select oldest from schema_floor")).scalar_one()
         if str(newest) < oldest:
             raise Unavailable(

@@ -1,6 +1,5 @@
 """An older version on a newer schema: it starts where it still can, and says in one line where it cannot."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -8,14 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from negotiator.base import values
 from negotiator.base.errors import Unavailable
-from negotiator.memory.content_guard import text_digest
-from negotiator.memory.tables import Memory
 from negotiator.store.migrate import migrate, newest_revision
-from negotiator.store.schema_upgrades import known_revisions, upgrade, upgrade_file
-from negotiator.store.statement import table
-from negotiator.trust.revocations import FOREVER
+from negotiator.store.schema_upgrades import known_revisions, upgrade
 
 
 def newer(path: Path, migrated: Path, oldest: str) -> str:
@@ -66,49 +60,13 @@ async def test_a_database_of_the_newest_schema_is_left_to_itself(
     assert path.stat().st_mtime_ns == before
 
 
-def test_rehearsals_that_an_erasure_had_left_are_deleted(tmp_path: Path) -> None:
+@pytest.mark.asyncio
+async def test_a_schema_from_before_the_first_release_says_so_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "before.db"
-    upgrade_file(path, "0014")
-    marker = b"canarywharf"
-    with closing(sqlite3.connect(path)) as before:
-        row = ("reh_1", "neg_1", "usr_1", 1, "running", marker, b"", b"", b"", 1, 1, 1)
-        before.execute(f"insert into rehearsals values ({', '.join('?' * len(row))})", row)  # noqa: S608
-        before.commit()
-    assert marker in path.read_bytes()
-    upgrade_file(path)
-    assert marker not in path.read_bytes()
-
-
-def test_an_account_that_was_opened_again_is_not_revoked_for_ever(tmp_path: Path) -> None:
-    path = tmp_path / "before.db"
-    upgrade_file(path, "0014")
     with closing(sqlite3.connect(path)) as database:
-        for name, closed in (("usr_open", None), ("usr_closed", 1)):
-            database.execute("insert into users values (?, null, '', '', 0, 1, ?)", (name, closed))
-            database.execute("insert into revocations values (?, ?, null)", (name, FOREVER))
+        database.execute("create table alembic_version (version_num text)")
+        database.execute("insert into alembic_version values ('0005')")
         database.commit()
-        upgrade_file(path)
-        after = dict(database.execute("select subject, before from revocations"))
-    assert after["usr_closed"] == FOREVER
-    assert values.now() - values.DAY < after["usr_open"] <= values.now()
-
-
-def test_a_stored_memory_is_told_from_one_in_another_case(tmp_path: Path) -> None:
-    path, columns = tmp_path / "before.db", [column.name for column in table(Memory).columns]
-    upgrade_file(path, "0014")
-    view = {"text": "Bär  pays US.", "counterparty": None}
-    row = {
-        **dict.fromkeys(columns, 1),
-        "id": "mem_1",
-        "owner": "usr_1",
-        "digest": "",
-        "document": json.dumps(view).encode(),
-    }
-    with closing(sqlite3.connect(path)) as database:
-        names = ", ".join(columns)
-        places = ", ".join(f":{name}" for name in columns)
-        database.execute(f"insert into memories ({names}) values ({places})", row)  # noqa: S608
-        database.commit()
-        upgrade_file(path)
-        [digest] = database.execute("select digest from memories").fetchone()
-    assert digest == text_digest("Ba\u0308r pays US.", None) != text_digest("Bär pays us.", None)
+    with pytest.raises(Unavailable, match="schema 0005, of a version before the first release") as told:
+        await migrate(f"sqlite+aiosqlite:///{path}")
+    assert "\n" not in str(told.value)
