@@ -9,7 +9,7 @@ amount off or on their earlier figure), `mine:ISSUE` and `theirs:ISSUE` for one 
 
 The files were written by people who knew no reader and no other's sentences. Each file is one writer's; `k` is German,
 `l` French and Spanish. `call` has single sentences of a call, where an issue may have a range instead of offers before;
-of `ff` to `ll` (`figures_only`) the figures are marked and no acts, `not` for one that is no offer.
+of `ff` to `nn` (`figures_only`) the figures are marked and no acts, `not` for one that is no offer.
 """
 
 import re
