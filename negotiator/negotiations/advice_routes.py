@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from negotiator.advice.advisor import Advisor
+from negotiator.advice.concession.aims import with_assumed_ranges
 from negotiator.advice.concession.reply_check import UNSAFE
 from negotiator.advice.leverage.concessions import LedgerOffer
 from negotiator.advice.open_questions import open_questions
@@ -180,15 +181,13 @@ class NegotiationAdvice:
 
     async def leverage(self, call: Call[NegotiationId]) -> LeverageView:
         session, rows = await self._load(call.caller.principal, call.input.id)
-        engine_input.require_inputs(session.terms)
+        terms, _ = with_assumed_ranges(session.terms)
+        engine_input.require_inputs(terms)
         benchmarks = await self.past.benchmarks(call.caller.principal, session)
 
         def work() -> LeverageView:
             return engine_input.leverage_answer(
-                session.terms,
-                values.now(),
-                ledger_offers(rows),
-                comparable=person_advice.comparable_price(session.terms, benchmarks),
+                terms, values.now(), ledger_offers(rows), comparable=person_advice.comparable_price(terms, benchmarks)
             )
 
         return await thread_pools.ADVICE.run(work)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from negotiator.advice.concession import move_text
-from negotiator.advice.concession.aims import Evidence
+from negotiator.advice.concession.aims import Evidence, with_assumed_ranges
 from negotiator.advice.concession.move import MAX_OFFERS, PersonMove, person_move
 from negotiator.advice.concession.move_text import NO_LINES, CaseLines
 from negotiator.advice.concession.reply import AskedOfUs, Reply, as_sentence, reply_to
@@ -97,7 +97,7 @@ def _stored_move(
     benchmarks: Sequence[BenchmarkFigure],
 ) -> tuple[Terms, PersonMove]:
     """The move, and the terms that it was made from."""
-    require_inputs(session.terms, floor=True)
+    require_inputs(with_assumed_ranges(session.terms)[0], floor=True)
     terms = advised_terms(session.terms, rows, now)
     offers, counted = ledger_offers(rows), as_said(rows)
     move = person_move(

@@ -95,10 +95,14 @@ class RequestParameters(Mapping[str, str]):
 def redirect_target(members: RequestParameters, client: RegisteredClient) -> str:
     """The request's redirect URI; raises `InvalidRequest`, shown to the user, when the client did not register it."""
     uri = members.get("redirect_uri")
-    if uri is None or not client.check_redirect_uri(uri):
+    if uri is None:
         raise InvalidRequest(
-            "The answer would go to an address that this program has not registered as a redirect URI. "
-            "Tell whoever makes the program."
+            f"The program “{client.row.name}” does not say where the answer goes (redirect_uri). Tell whoever makes it."
+        )
+    if not client.check_redirect_uri(uri):
+        raise InvalidRequest(
+            f"The program “{client.row.name}” wants the answer at an address (redirect_uri) that it has not registered. "
+            "Nothing was sent there. If you did not begin this yourself, close this page; else tell whoever makes it."
         )
     return uri
 

@@ -81,6 +81,8 @@ WALK_OUT_FINAL: Final = 0.15
 WALK_OUT_LAST: Final = 0.25
 """Added when the stated rounds or the time are nearly over."""
 TAKEN_POWER: Final = 2.0
+LEAST_CHANCE: Final = 0.01
+"""Nobody knows better than one in a hundred that an offer will not be taken."""
 OPENING_TAKEN: Final = 0.15
 """An offer that they could take with a chance of .65 was taken at once in two of five talks, one of .3 in none of ten,
 and no first offer in thirty (`tests/bench/haggling`)."""
@@ -523,7 +525,7 @@ def weigh_round(aims: Aims, reading: Reading, ask: float, *, hurried: bool, last
 
 def _accepted_now(chance: float, *, opens: bool) -> float:
     """The chance that they take an offer at once, from the chance that they could: most ask for more first."""
-    return chance**TAKEN_POWER * (OPENING_TAKEN if opens else 1.0)
+    return max(LEAST_CHANCE, chance**TAKEN_POWER * (OPENING_TAKEN if opens else 1.0))
 
 
 def expected_room(aims: Aims, reading: Reading) -> float:

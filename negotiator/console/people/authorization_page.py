@@ -106,7 +106,10 @@ class AuthorizationPage:
 
     async def _read(self, request: Request) -> AuthorizationRequest:
         members = RequestParameters(request.url.query)
-        client = await self.client_lookup.find(members.get("client_id", ""), self.router.address(request))
+        named = members.get("client_id", "")
+        if not named:
+            raise InvalidRequest("This address names no program (client_id). Go back to the program and connect again.")
+        client = await self.client_lookup.find(named, self.router.address(request))
         if client is None:
             raise InvalidRequest(
                 "This program is not known here. Remove the connection in the program and connect it again, so that it "

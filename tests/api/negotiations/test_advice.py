@@ -285,6 +285,30 @@ async def test_what_is_advised_to_accept_can_be_accepted(negotiation_client: Neg
 
 
 @pytest.mark.asyncio
+async def test_a_target_and_a_walk_away_are_enough_for_every_advice_to_a_person(
+    negotiation_client: NegotiationClient,
+) -> None:
+    members = {"issues": ["price"], "target": 13500, "walk_away": 14200, "batna": None, "their_estimate": None}
+    body = {"title": "A used car", "role": "buyer", "currency": "EUR", **members}
+    key = (await negotiation_client.post("/negotiations", body)).json()["id"]
+    at = f"/negotiations/{key}"
+    opening = (await negotiation_client.post(f"{at}/next-move", {})).json()
+    assert opening["action"] == "counter" and float(opening["offer"]["price"]) <= 13500
+    assert any("You gave no range for price" in one for one in opening["assumptions"])
+    await negotiation_client.post(f"{at}/offers", {"by": "them", "package": {"price": 14900}})
+    for _ in range(2):
+        move = (await negotiation_client.post(f"{at}/next-move", {"utterance": "14,900 and not less."})).json()
+        assert move["action"] == "counter" and float(move["offer"]["price"]) <= 14200
+        made = await negotiation_client.post(f"{at}/offers", {"by": "me", "package": move["offer"]})
+        assert made.status_code == 201, made.text
+        await negotiation_client.post(f"{at}/offers", {"by": "them", "package": {"price": 14600}})
+    checked = await negotiation_client.post(f"{at}/check-reply", {"draft": "I can do €13,600."})
+    assert checked.status_code == 200, checked.text
+    assert (await negotiation_client.post(f"{at}/battle-plans", {})).status_code == 201
+    assert (await negotiation_client.post(f"{at}/leverage", {})).status_code == 200
+
+
+@pytest.mark.asyncio
 @covers("6.7:missing")
 async def test_advice_names_what_it_cannot_do_without(negotiation_client: NegotiationClient) -> None:
     key = (await negotiation_client.opened(issues=[{"name": "price"}], walk_away=None))["id"]
