@@ -101,7 +101,7 @@ def redirect_target(members: RequestParameters, client: RegisteredClient) -> str
         )
     if not client.check_redirect_uri(uri):
         raise InvalidRequest(
-            f"The program “{client.row.name}” wants the answer at an address (redirect_uri) that it has not registered. "
+            f"The program “{client.row.name}” wants its answer at an address (redirect_uri) that it never registered. "
             "Nothing was sent there. If you did not begin this yourself, close this page; else tell whoever makes it."
         )
     return uri
