@@ -16,6 +16,7 @@ from starlette.routing import Route
 from negotiator.base import values
 from negotiator.base.caller import anonymous_caller
 from negotiator.base.errors import InvalidRequest, Refusal
+from negotiator.base.scopes import CATEGORIES_READ, TOOLS_READ
 from negotiator.console.browser_sessions import AnySession, SignedInSession
 from negotiator.console.page_router import SIGN_IN_PATH, FormFields, PageRouter
 from negotiator.console.people.scope_words import describe_scopes
@@ -37,6 +38,8 @@ from negotiator.users import session_queries
 
 CONSENT_PATH: Final = "/oauth/consent"
 _BODY: Final = 16 * 1024
+_OPEN_TO_ALL: Final = frozenset({TOOLS_READ, CATEGORIES_READ})
+"""What a program may do without this consent, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,7 @@ class AuthorizationPage:
             back_to=redirect_uris.display_host(authorization.redirect_uri),
             on_device=redirect_uris.is_on_device(authorization.redirect_uri),
             requested=describe_scopes(authorization.scopes),
-            others=describe_scopes(self.scopes.keys() - set(authorization.scopes)),
+            others=describe_scopes(self.scopes.keys() - {*authorization.scopes, *_OPEN_TO_ALL}),
         )
 
     def _answer(self, redirect_uri: str, answer: Mapping[str, str], state: str | None) -> RedirectResponse:

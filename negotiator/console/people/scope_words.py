@@ -11,7 +11,7 @@ from negotiator.base import scopes
 from negotiator.base.scopes import ASSISTANT
 
 WORDS: Final[Mapping[str, str]] = {
-    scopes.OPENID: "Know that it works for you",
+    scopes.OPENID: "Recognise you again",
     scopes.PROFILE: "See your name and e-mail address",
     scopes.NEGOTIATIONS_READ: "Read your negotiations, offers and plans",
     scopes.NEGOTIATIONS_WRITE: "Open negotiations, record offers and make plans",

@@ -31,6 +31,7 @@ async def test_a_user_lets_a_client_in_and_its_token_works(ada: ConsentingUser, 
         assert said in wanted
     for scope in ASSISTANT:
         assert WORDS[scope] in (wanted if scope in SCOPE.split() else others)
+    assert WORDS["tools:read"] not in others
     answer = told(await ada.answer(page))
     assert answer["state"] == "a state & more"
     tokens = (await public_app.redeem(answer["code"])).json()
