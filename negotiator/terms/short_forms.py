@@ -7,6 +7,7 @@ What has two readings is refused with both. Numbers, amounts and days are read b
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
@@ -374,9 +375,18 @@ def _issue(row: Any, pointer: str, reader: ShortFormReader) -> Any:
     members = dict(cast("Mapping[str, Any]", row))
     if "range" in members:
         members["range"] = range_from_list(members["range"])
-    if members.get("type") is None and any(_is_plain_word(one) for one in _listed(members)):
-        members["type"] = "enum"
+    if members.get("type") is None and (listed := _listed(members)):
+        return {**_named_kind(members.get("name"), listed), **members}
     return members
+
+
+def _named_kind(name: Any, listed: Sequence[Any]) -> dict[str, Any]:
+    """The type of an issue that lists its values: an enum where one is a word, else as the name says."""
+    if any(_is_plain_word(one) for one in listed):
+        return {"type": "enum"}
+    with suppress(ValueError):
+        return issue_from_name(name) if isinstance(name, str) else {}
+    return {}
 
 
 def _is_plain_word(value: Any) -> bool:

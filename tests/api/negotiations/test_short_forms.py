@@ -37,6 +37,18 @@ async def test_a_negotiation_about_one_price_is_opened_in_five_words(negotiation
 
 @pytest.mark.asyncio
 @covers("6.11:shown")
+async def test_listed_values_say_of_what_type_an_issue_is(negotiation_client: NegotiationClient) -> None:
+    issues = ["price", {"name": "start", "options": ["March", "June"]}, {"name": "weeks", "options": [4, 8]}]
+    view = await opened(negotiation_client, issues=issues)
+    assert [(one["type"], one["unit"]) for one in view["issues"]] == [
+        ("money", None),
+        ("enum", None),
+        ("integer", "weeks"),
+    ]
+
+
+@pytest.mark.asyncio
+@covers("6.11:shown")
 async def test_one_figure_of_an_estimate_says_what_was_assumed(negotiation_client: NegotiationClient) -> None:
     estimate = (await opened(negotiation_client, their_estimate=52))["their_estimate"]
     assert estimate["walk_away"] == {"low": "46.80", "likely": "52.00", "high": "57.20", "unit": "money"}
