@@ -42,7 +42,7 @@ def main() -> None:
 
 def _inside(machine: Path, user: str, *command: str, network: bool = True) -> None:
     """Run bash as this user, with nothing of this machine but its network. Ends the program if that fails."""
-    nspawn = ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe")
+    nspawn = ("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--pipe", "--capability=CAP_NET_ADMIN")
     connection = "--bind-ro=/etc/resolv.conf" if network else "--private-network"
     say(f"as {user}: bash {' '.join(command)}")
     done = subprocess.run(
@@ -50,7 +50,7 @@ def _inside(machine: Path, user: str, *command: str, network: bool = True) -> No
             *(*nspawn, f"--directory={machine}", f"--user={user}", connection),
             *("/bin/bash", "-euo", "pipefail", *command),
         ],
-        env={"PATH": os.environ["PATH"]},
+        env={"PATH": os.environ["PATH"], "SYSTEMD_NSPAWN_TMPFS_TMP": "0"},  # a tenth of the memory is too little
         check=False,
     )
     if done.returncode:
